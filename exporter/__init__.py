@@ -1,0 +1,3 @@
+"""Prometheus exporter for inference performance."""
+
+__version__ = "0.1.0"

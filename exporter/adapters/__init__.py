@@ -1,0 +1,1 @@
+"""The only importers of foreign SDKs and the operating system."""

@@ -1,0 +1,1 @@
+"""Sockets, TLS and HTTP/1.1 with a receive stamp on every byte."""

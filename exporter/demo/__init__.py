@@ -1,0 +1,1 @@
+"""The embedded OpenAI-compatible endpoint, a process of its own."""

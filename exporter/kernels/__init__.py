@@ -1,0 +1,1 @@
+"""Attention kernel benches: which cases run, and the run of one."""

@@ -1,0 +1,1 @@
+"""Frozen values and arithmetic; standard library only."""

@@ -1,0 +1,42 @@
+"""The checked configuration as the rest of the service sees it."""
+
+from dataclasses import dataclass
+
+from exporter.model.target import ProbeSpec, Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetPlan:
+    """A target and the probes that run against it, in the order of the file."""
+
+    target: Target
+    probes: tuple[ProbeSpec, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchPlan:
+    """A kernel bench suite on a schedule.
+
+    ``devices`` holds ``cpu`` and ``cuda:N``; empty means: every device found.
+    """
+
+    suite: str
+    every_s: float
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebOptions:
+    """Where the service listens."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """Everything the user said, checked, with the defaults filled in."""
+
+    targets: tuple[TargetPlan, ...]
+    benches: tuple[BenchPlan, ...]
+    web: WebOptions

@@ -1,0 +1,104 @@
+"""What is probed and what was promised of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from exporter.model.clocks import Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeySource:
+    """Where the API key is read from, at every use, so that a rotated key is picked up.
+
+    Exactly one of the two is set.  The key itself is never part of any value in the model.
+    """
+
+    env: str | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsOptions:
+    """How a server's certificate is checked."""
+
+    ca_file: str | None = None
+    """None means the operating system's trust store."""
+    insecure: bool = False
+    server_name: str | None = None
+    """Name for SNI and verification where it is not the URL's host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Money per million tokens."""
+
+    input_per_mtok: float
+    output_per_mtok: float
+    currency: str
+
+
+class Connection(StrEnum):
+    """Whether a probe keeps its connection; a fresh one has its own series."""
+
+    REUSE = "reuse"
+    FRESH = "fresh"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """One promise: at least ``ratio`` of the requests end well, and within ``threshold_s``.
+
+    ``sli`` is the label value: the clock and the percentile (``ttft_p99``), or ``availability``, whose
+    ``clock`` and ``threshold_s`` are None.
+    """
+
+    sli: str
+    ratio: float
+    clock: Clock | None = None
+    threshold_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """An endpoint under test.  ``proxy`` None means: as the environment says."""
+
+    name: str
+    base_url: str
+    model: str
+    key: KeySource | None = None
+    tls: TlsOptions = TlsOptions()
+    proxy: str | None = None
+    labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    prices: Prices | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSpec:
+    """One probe of a target.  ``params`` is an instance of the kind's own ``Params``."""
+
+    name: str
+    kind: str
+    every_s: float
+    timeout_s: float
+    stall_timeout_s: float
+    connection: Connection
+    params: object
+    objectives: tuple[Objective, ...] = ()
+    clocks: frozenset[Clock] = frozenset()
+    """The clocks that this kind with these parameters can give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The identity labels of every series about a probe, all of them from the configuration."""
+
+    target: str
+    model: str
+    probe: str
+
+    @property
+    def labels(self) -> tuple[str, str, str]:
+        """Label values in the order target, model, probe."""
+        return (self.target, self.model, self.probe)

@@ -1,0 +1,1 @@
+"""Probe kinds, one file each, and their explicit registry."""

@@ -1,0 +1,1 @@
+"""When work runs: fixed grid, locks, deadlines, and an account of every slot."""

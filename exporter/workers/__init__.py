@@ -1,0 +1,1 @@
+"""Child processes, reached by python -m and imported by nobody."""
