@@ -16,7 +16,8 @@ def started(version: str, revision: str, python_version: str, unix_s: float) -> 
     yield Sample(service.START_TIME, (), unix_s)
     yield Sample(service.CLOCK_STEPS, (), None)
     for kind in JobKind:
-        yield Sample(schedule.CRASHES, (kind,), None)
+        for ending in schedule.CRASH_ENDINGS:
+            yield Sample(schedule.CRASHES, (kind, ending), None)
     for histogram in (LATENESS, schedule.LAG, service.LOOP_LAG):
         yield Sample(histogram, (), None)
 
@@ -32,9 +33,9 @@ def reload_refused() -> Iterator[Sample]:
     yield Sample(service.RELOAD_SUCCESSFUL, (), 0)
 
 
-def missed(identity: Identity, cause: MissCause) -> Iterator[Sample]:
-    """Yield what a slot without a run changes."""
-    yield Sample(schedule.MISSED, (*identity.labels, cause), 1)
+def missed(identity: Identity, cause: MissCause, slots: int) -> Iterator[Sample]:
+    """Yield what ``slots`` >= 1 slots without a run change."""
+    yield Sample(schedule.MISSED, (*identity.labels, cause), slots)
 
 
 def probe_started(lag_s: float) -> Iterator[Sample]:
@@ -42,9 +43,10 @@ def probe_started(lag_s: float) -> Iterator[Sample]:
     yield Sample(schedule.LAG, (), lag_s)
 
 
-def crashed(kind: JobKind) -> Iterator[Sample]:
-    """Yield what an unexpected exception in a job changes."""
-    yield Sample(schedule.CRASHES, (kind,), 1)
+def ended(kind: JobKind, ending: str) -> Iterator[Sample]:
+    """Yield what the end of a job's run changes: nothing, unless it ended as no run should."""
+    if ending in schedule.CRASH_ENDINGS:
+        yield Sample(schedule.CRASHES, (kind, ending), 1)
 
 
 def loop_lagged(lag_s: float) -> Iterator[Sample]:

@@ -15,9 +15,22 @@ TOKEN_KINDS = ("input", "output", "reasoning", "cached")
 CONNECTION_KINDS = ("new", "reused")
 CLOCKS = tuple(str(c) for c in Clock)
 
+FORMULA = MappingProxyType(
+    {
+        Clock.TTFT: "arrival of the first token of any channel (content, reasoning, tool call) - first byte of "
+        "the request sent",
+        Clock.TTFC: "arrival of the first token that is neither reasoning nor tool call - first byte of the "
+        "request sent",
+        Clock.ITL: "arrival of a token-bearing event of a stream - arrival of the one before it",
+        Clock.TPOT: "(last token - first token) / (output tokens - tokens in the first token-bearing event)",
+        Clock.E2E: "arrival of [DONE], or of the end of the message without one, - first byte of the request "
+        "sent",
+    }
+)
+"""What each clock measures; an arrival is a receive stamp."""
+
 _SUCCESS_ONLY = (
-    "Successful probes only, for diagnosis: failures are in inference_probe_failures_total and count in the "
-    "SLA counters. "
+    "Successful probes only: failures are in inference_probe_failures_total and in the SLA counters."
 )
 
 TARGET_INFO = Family(
@@ -74,9 +87,7 @@ TTFT = Family(
     labels=WHO,
     unit="seconds",
     buckets=(0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 7.5, 10, 20, 40, 80),
-    help=_SUCCESS_ONLY
-    + "TTFT = arrival of the first token of any channel (content, reasoning, tool call) - first "
-    "byte of the request sent, on an open connection.",
+    help=f"TTFT = {FORMULA[Clock.TTFT]}; connect and TLS come before. {_SUCCESS_ONLY}",
 )
 TTFC = Family(
     name="inference_probe_time_to_first_content_seconds",
@@ -84,9 +95,7 @@ TTFC = Family(
     labels=WHO,
     unit="seconds",
     buckets=(0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80),
-    help=_SUCCESS_ONLY
-    + "TTFC = arrival of the first token that is neither reasoning nor tool call - first byte "
-    "of the request sent.",
+    help=f"TTFC = {FORMULA[Clock.TTFC]}. {_SUCCESS_ONLY}",
 )
 ITL = Family(
     name="inference_probe_inter_token_latency_seconds",
@@ -94,9 +103,7 @@ ITL = Family(
     labels=WHO,
     unit="seconds",
     buckets=(0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5),
-    help=_SUCCESS_ONLY
-    + "Chunk gap (ITL) = time between consecutive token-bearing events of a stream; one event may "
-    "carry several tokens.",
+    help=f"Chunk gap (ITL) = {FORMULA[Clock.ITL]}; an event may carry several tokens. {_SUCCESS_ONLY}",
 )
 TPOT = Family(
     name="inference_probe_time_per_output_token_seconds",
@@ -104,9 +111,7 @@ TPOT = Family(
     labels=WHO,
     unit="seconds",
     buckets=(0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5),
-    help=_SUCCESS_ONLY
-    + "TPOT = (last token - first token) / (output tokens - tokens in the first token-bearing "
-    "event), one value a request.",
+    help=f"TPOT = {FORMULA[Clock.TPOT]}, one value a request. {_SUCCESS_ONLY}",
 )
 DURATION = Family(
     name="inference_probe_duration_seconds",
@@ -114,9 +119,7 @@ DURATION = Family(
     labels=WHO,
     unit="seconds",
     buckets=(0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600),
-    help=_SUCCESS_ONLY
-    + "E2E = arrival of [DONE], or of the end of the message without one, - first byte of the "
-    "request sent.",
+    help=f"E2E = {FORMULA[Clock.E2E]}. {_SUCCESS_ONLY}",
 )
 PHASE = Family(
     name="inference_probe_phase_duration_seconds",
@@ -140,7 +143,7 @@ TOKENS_FROM_USAGE = Family(
     type=Type.GAUGE,
     labels=WHO,
     help="1 if the output tokens of the last probe that had any were counted by the server (usage), 0 if "
-    "by us (token-bearing events); absent until known. With 0, TPOT is a chunk gap.",
+    "by us (token-bearing events); absent until known. With 0, TPOT is the mean gap.",
 )
 INVALID = Family(
     name="inference_probe_invalid_samples_total",

@@ -7,6 +7,7 @@ from exporter.model.outcome import Outcome
 from exporter.model.schedule import MissCause
 
 CAUSES = (*map(str, MissCause), *(str(o) for o in Outcome if not o.counts_for_sla))
+CRASH_ENDINGS = ("crashed", "overdue", "abandoned")
 
 MISSED = Family(
     name="inference_probes_missed_total",
@@ -25,9 +26,9 @@ LAG = Family(
 CRASHES = Family(
     name="inference_exporter_job_crashes_total",
     type=Type.COUNTER,
-    labels=("kind",),
-    closed=(("kind", tuple(str(k) for k in JobKind)),),
-    help="Runs that ended in an unexpected exception: a defect of the exporter; the log has the traceback.",
+    labels=("kind", "ending"),
+    closed=(("kind", tuple(str(k) for k in JobKind)), ("ending", CRASH_ENDINGS)),
+    help="Runs that ended as no run should, a defect of the exporter; the log says where.",
 )
 
 SCHEDULE: tuple[Family, ...] = (MISSED, LAG, CRASHES)
