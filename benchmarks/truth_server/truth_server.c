@@ -160,9 +160,9 @@ static void on_socket(struct connection *c, uint32_t events)
         reply_flush(c);
     if (!connection_is_open(c) || !(events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)))
         return;
-    if (connection_read(c))
-        request_take(c);
-    else
+    bool peer_is_there = connection_read(c);
+    request_take(c);
+    if (!peer_is_there)
         reply_abandon(c);
 }
 
