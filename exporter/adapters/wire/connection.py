@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import ssl
-from dataclasses import replace
 
 from exporter.adapters.wire.clock import StampClock
 from exporter.adapters.wire.faults import WireError, reason
@@ -89,7 +88,7 @@ class Connection:
         if self._tls.ready and self._handshake is not None and not self._handshake.done():
             self._handshake.set_result(None)
         if plain:
-            self._pass_on(replace(record, data=plain))
+            self._pass_on(record._replace(data=plain))
         if self._tls.ended:
             self.ended(None)
 

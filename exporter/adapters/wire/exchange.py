@@ -91,7 +91,7 @@ class Exchange:
         Within JSON a line break is escaped, so a line that begins with it is the event itself.
         """
         window = self._tail + body
-        if any(line in window for line in _DONE_LINES):
+        if b"[DONE]" in window and any(line in window for line in _DONE_LINES):
             self._drain = self._loop.call_later(DRAIN_S, self._end, None)
         self._tail = window[-_LONGEST_DONE_LINE:]
 

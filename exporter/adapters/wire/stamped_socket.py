@@ -3,8 +3,7 @@
 import asyncio
 import contextlib
 import socket
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from exporter.adapters.wire import kernel
 from exporter.adapters.wire.clock import StampClock
@@ -15,8 +14,7 @@ READS_PER_TURN = 4
 """A socket that never runs dry gives way to the others after so many reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """What one read took: see ``Piece`` for the three times, in monotonic nanoseconds."""
 
     at_ns: int
@@ -37,8 +35,7 @@ class Receiver(Protocol):
         """Learn that nothing more will come: the peer closed (None) or the connection broke."""
 
 
-@dataclass(slots=True)
-class _Read:
+class _Read(NamedTuple):
     before_ns: int
     read_ns: int
     data: bytes
@@ -121,31 +118,40 @@ class StampedSocket:
         reads: list[_Read] = []
         ended = False
         error: OSError | None = None
-        drained = False
-        segments: int | None = None
-        while len(reads) < READS_PER_TURN and not drained:
+        try:
+            segments = self._take(reads)
+        except (BlockingIOError, InterruptedError):
+            segments = None
+        except EOFError:
+            segments, ended = None, True
+        except OSError as failure:
+            segments, ended, error = None, True, failure
+        if reads:
+            for record in self._date(reads, lower_ns, segments):
+                if self.is_open:
+                    self._receiver.received(record)
+        if ended and self.is_open:
+            self._stop_reading()
+            self._receiver.ended(error)
+
+    def _take(self, reads: list[_Read]) -> int | None:
+        """Append what there is to read; return the count of segments so far if that was seen to be all.
+
+        Raises EOFError at the end, BlockingIOError when nothing is there, and any other OSError.
+        """
+        while len(reads) < READS_PER_TURN:
             before_ns = self._clock.now_ns()
-            try:
-                data, ancillary, _, _ = self._sock.recvmsg(READ_BYTES, kernel.ANCILLARY_BYTES)
-            except (BlockingIOError, InterruptedError):
-                break
-            except OSError as failure:
-                ended, error = True, failure
-                break
+            data, ancillary, _, _ = self._sock.recvmsg(READ_BYTES, kernel.ANCILLARY_BYTES)
             if not data:
-                ended = True
-                break
+                raise EOFError
             reads.append(_Read(before_ns, self._clock.now_ns(), data, kernel.stamp_of(ancillary)))
             self._consumed += len(data)
             seen = kernel.received(self._sock)
             if seen is None:
-                drained = len(data) < READ_BYTES
-            elif seen.payload_bytes == self._consumed:
-                drained, segments = True, seen.segments
-        self._deliver(reads, lower_ns, drained=drained, segments=segments)
-        if ended and self.is_open:
-            self._stop_reading()
-            self._receiver.ended(error)
+                break
+            if seen.payload_bytes == self._consumed:
+                return seen.segments
+        return None
 
     def _lower_bound_ns(self) -> int:
         """Return a moment at which the socket had nothing to read, whose data are about to be read."""
@@ -155,37 +161,33 @@ class StampedSocket:
         self._last_round = self._watch.round
         return empty_ns
 
-    def _deliver(self, reads: list[_Read], lower_ns: int, *, drained: bool, segments: int | None) -> None:
-        """Date the reads of one turn and hand them on."""
-        before = self._segments
-        one_each = before is not None and segments is not None and segments - before == len(reads)
-        if reads:
-            self._segments = segments
+    def _date(self, reads: list[_Read], lower_ns: int, segments: int | None) -> list[Record]:
+        """Say when the reads of one turn arrived, and since when at the earliest.
+
+        ``segments`` is the count of segments after the last read, None if the socket was not seen empty then.
+        As many segments as reads means one each, and then nothing arrived before the stamp.
+        """
+        one_each = (
+            self._segments is not None and segments is not None and segments - self._segments == len(reads)
+        )
+        self._segments = segments
+        if not one_each and self._watch is not None:
+            # What woke the loop was the first of these segments.
+            lower_ns = max(lower_ns, min(self._watch.woken_ns() or 0, reads[0].read_ns))
         records = []
-        for position, read in enumerate(reads):
-            at_ns = self._arrival_ns(read, lower_ns)
-            kernel_stamped = at_ns is not None
+        for read in reads:
+            at_ns = None
+            if read.stamp_ns is not None:
+                at_ns = self._clock.monotonic_of(read.stamp_ns, not_before_ns=lower_ns, read_ns=read.read_ns)
             if at_ns is None:
-                at_ns = read.read_ns
-            earliest_ns = lower_ns
-            if one_each:
-                earliest_ns = at_ns if kernel_stamped else lower_ns
-            elif position == 0 and self._watch is not None:
-                woken_ns = self._watch.woken_ns()
-                if woken_ns is not None:
-                    earliest_ns = max(lower_ns, min(at_ns, woken_ns))
-            records.append(Record(at_ns, earliest_ns, read.read_ns, read.data, kernel_stamped))
+                records.append(Record(read.read_ns, lower_ns, read.read_ns, read.data, kernel=False))
+            else:
+                earliest_ns = at_ns if one_each else lower_ns
+                records.append(Record(at_ns, earliest_ns, read.read_ns, read.data, kernel=True))
             if len(read.data) < READ_BYTES:
                 lower_ns = max(lower_ns, read.before_ns)
-        self._empty_ns = reads[-1].read_ns if drained and segments is not None else lower_ns
-        for record in records:
-            if self.is_open:
-                self._receiver.received(record)
-
-    def _arrival_ns(self, read: _Read, lower_ns: int) -> int | None:
-        if read.stamp_ns is None:
-            return None
-        return self._clock.monotonic_of(read.stamp_ns, not_before_ns=lower_ns, read_ns=read.read_ns)
+        self._empty_ns = lower_ns if segments is None else reads[-1].read_ns
+        return records
 
     def _stop_reading(self) -> None:
         if self._reading:

@@ -33,7 +33,7 @@ def _openssl_finds_the_trust_store() -> bool:
     if platform.system() in {"Darwin", "Windows"}:
         return False
     paths = ssl.get_default_verify_paths()
-    return paths.cafile is not None or paths.capath is not None
+    return bool(paths.cafile or paths.capath)
 
 
 class Contexts:
