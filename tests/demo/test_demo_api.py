@@ -61,11 +61,11 @@ async def test_without_include_usage_the_finish_reason_is_the_last_chunk(client:
 
 async def test_the_raw_stream_is_utf8_events_that_end_with_done(endpoint) -> None:
     body = {"model": MODEL_ID, "messages": USER, "max_tokens": 200, "seed": 3, "stream": True}
-    async with aiohttp.ClientSession() as session:
-        async with session.post(endpoint.base_url + "/chat/completions", json=body) as answer:
-            assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
-            assert answer.headers["x-request-id"].startswith("req_")
-            text = (await answer.read()).decode("utf-8")
+    url = endpoint.base_url + "/chat/completions"
+    async with aiohttp.ClientSession() as session, session.post(url, json=body) as answer:
+        assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+        assert answer.headers["x-request-id"].startswith("req_")
+        text = (await answer.read()).decode("utf-8")
     events = text.split("\n\n")
     assert events[-2:] == ["data: [DONE]", ""]
     assert all(event.startswith("data: {") for event in events[:-2])
@@ -145,22 +145,23 @@ async def test_errors_become_the_sdks_exceptions(client: AsyncOpenAI) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "status", "says"),
+    ("request_line", "body", "status", "says"),
     [
-        pytest.param("POST", "/chat/completions", b"{nonsense", 400, "parse the JSON body", id="no JSON"),
-        pytest.param("POST", "/chat/completions", b"[]", 400, "must be a JSON object", id="a list"),
-        pytest.param("GET", "/chat/completions", None, 405, "use POST", id="the wrong method"),
-        pytest.param("POST", "/images/generations", b"{}", 404, "Unknown request URL", id="an unknown path"),
+        pytest.param("POST /chat/completions", b"{nonsense", 400, "parse the JSON body", id="no JSON"),
+        pytest.param("POST /chat/completions", b"[]", 400, "must be a JSON object", id="a list"),
+        pytest.param("GET /chat/completions", None, 405, "use POST", id="the wrong method"),
+        pytest.param("POST /images/generations", b"{}", 404, "Unknown request URL", id="an unknown path"),
     ],
 )
-async def test_errors_have_openais_shape(endpoint, method, path, body, status, says) -> None:
-    async with aiohttp.ClientSession() as session:
-        async with session.request(method, endpoint.base_url + path, data=body) as answer:
-            assert answer.status == status
-            error = (await answer.json())["error"]
-            assert set(error) == {"message", "type", "param", "code"}
-            assert says in error["message"]
-            assert answer.headers.get("Allow") == ("POST" if status == 405 else None)
+async def test_errors_have_openais_shape(endpoint, request_line, body, status, says) -> None:
+    method, path = request_line.split()
+    url = endpoint.base_url + path
+    async with aiohttp.ClientSession() as session, session.request(method, url, data=body) as answer:
+        assert answer.status == status
+        error = (await answer.json())["error"]
+        assert set(error) == {"message", "type", "param", "code"}
+        assert says in error["message"]
+        assert answer.headers.get("Allow") == ("POST" if status == 405 else None)
 
 
 async def test_a_key_is_asked_for_where_one_is_set(start) -> None:

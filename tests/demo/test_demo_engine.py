@@ -88,8 +88,12 @@ def test_a_batch_gives_the_same_texts_as_one_at_a_time_in_fewer_steps(
     model: Transformer, seed: int | None
 ) -> None:
     lengths = [40, 9, 30, 1, 25, 33]
-    batched, engine = answers(model, [generation(*pair, seed=seed) for pair in zip(PROMPTS, lengths)], 4)
-    serial, slow = answers(model, [generation(*pair, seed=seed) for pair in zip(PROMPTS, lengths)], 1)
+    batched, engine = answers(
+        model, [generation(*pair, seed=seed) for pair in zip(PROMPTS, lengths, strict=True)], 4
+    )
+    serial, slow = answers(
+        model, [generation(*pair, seed=seed) for pair in zip(PROMPTS, lengths, strict=True)], 1
+    )
     assert batched == serial
     assert engine.load.decoded_tokens == slow.load.decoded_tokens == sum(lengths) - len(lengths)
     assert slow.load.decode_steps == slow.load.decoded_tokens
