@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from exporter.config import explain
 from exporter.config.kind import Kind
-from exporter.config.leaks import Location, holds_key, leaks
+from exporter.config.leaks import Location, leaks
 from exporter.config.problem import Problem
 from exporter.config.tree import Document, Plain
 from exporter.model.clocks import Clock
@@ -53,18 +53,13 @@ def crosscheck(document: Document, kinds: Mapping[str, Kind]) -> Findings:
 def secrets(document: Document) -> Iterator[Problem]:
     """Yield a problem for each place where a secret stands in the file; the secret is never part of it."""
     for at in leaks(document.plain):
-        yield document.problem(_speakable(at), _LEAK)
+        yield document.problem(at, _LEAK)
 
 
 _LEAK = (
     "this file never holds an API key or another secret; take it out and write api_key_env: NAME_OF_VARIABLE "
     "or api_key_file: PATH"
 )
-
-
-def _speakable(at: Location) -> Location:
-    """Return the location without a last key that is itself the secret."""
-    return at[:-1] if at and isinstance(at[-1], str) and holds_key(at[-1]) else at
 
 
 def _known(

@@ -33,14 +33,15 @@ def checked(document: Document, kinds: Mapping[str, Kind], *, source: str, folde
     """Return the configuration of a parsed file.  Raises ConfigError with every problem found."""
     leaked = list(secrets(document))
     found = crosscheck(document, kinds)
-    problems = [*document.problems, *leaked, *files.certificates(document, folder), *found.problems]
+    problems = [*document.problems, *files.certificates(document, folder), *found.problems]
+    file = None
     try:
         file = File.model_validate(document.plain)
     except ValidationError as error:
-        # Where a secret stands, that is all there is to say about the place.
-        unspoken = {problem.path for problem in leaked}
-        problems += [p for p in explain.problems(error, File, document) if p.path not in unspoken]
-        raise ConfigError(source, problems) from None
-    if problems:
+        problems += explain.problems(error, File, document)
+    # Where a secret stands, that is all there is to say about the place.
+    unspoken = {problem.path for problem in leaked}
+    problems = leaked + [problem for problem in problems if problem.path not in unspoken]
+    if file is None or problems:
         raise ConfigError(source, problems)
     return build(file, found.probes, folder)
