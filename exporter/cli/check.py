@@ -23,12 +23,13 @@ def check(files: tuple[Path, ...]) -> None:
     Prints every problem with its place and exits with 1 if there is any.  Otherwise prints what would run,
     how often, and what it would cost a day; nothing is sent.
     """
+    from exporter.kernels.suite import SUITES
     from exporter.probes import KINDS
 
     failed = False
     for path in files:
         try:
-            configuration = load(path, KINDS)
+            configuration = load(path, KINDS, SUITES)
         except ConfigError as error:
             failed = True
             for line in error.lines:

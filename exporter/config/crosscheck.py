@@ -4,7 +4,7 @@ Works on the plain values, whatever else is wrong with them, so that one look at
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ValidationError
@@ -33,7 +33,7 @@ class Findings:
     probes: dict[tuple[int, int], Known] = field(default_factory=dict)
 
 
-def crosscheck(document: Document, kinds: Mapping[str, Kind]) -> Findings:
+def crosscheck(document: Document, kinds: Mapping[str, Kind], suites: Collection[str] | None) -> Findings:
     """Check what spans several keys."""
     found = Findings()
     targets = _items(document.plain, "targets")
@@ -46,7 +46,7 @@ def crosscheck(document: Document, kinds: Mapping[str, Kind]) -> Findings:
                 known = _known(document, ("targets", t, "probes", p), probe, kinds, found.problems)
                 if known is not None:
                     found.probes[t, p] = known
-    found.problems += _benches_twice(document)
+    found.problems += _benches(document, suites)
     return found
 
 
@@ -75,9 +75,7 @@ def _known(
         return None
     kind = kinds.get(word)
     if kind is None:
-        close = difflib.get_close_matches(word, kinds, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"known kinds: {', '.join(sorted(kinds))}"
-        problems.append(document.problem((*at, "kind"), f"unknown kind of probe; {hint}"))
+        problems.append(document.problem((*at, "kind"), f"unknown kind of probe; {_hint(word, kinds)}"))
         return None
     if not isinstance(params, dict):
         return None
@@ -116,11 +114,19 @@ def _twice(document: Document, at: Location, entries: list[tuple[int, Plain]]) -
         seen.setdefault(name, index)
 
 
-def _benches_twice(document: Document) -> Iterator[Problem]:
+def _hint(word: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
+    return f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+
+
+def _benches(document: Document, suites: Collection[str] | None) -> Iterator[Problem]:
     seen: set[str] = set()
     for index, bench in _items(document.plain, "benches"):
         if isinstance(bench, dict):
-            same = repr((bench.get("suite"), bench.get("devices")))
+            suite = bench.get("suite")
+            if suites is not None and isinstance(suite, str) and suite not in suites:
+                yield document.problem(("benches", index, "suite"), f"unknown suite; {_hint(suite, suites)}")
+            same = repr((suite, bench.get("devices")))
             if same in seen:
                 text = "this suite stands here twice for the same devices; remove one"
                 yield document.problem(("benches", index, "suite"), text)

@@ -1,6 +1,6 @@
 """A configuration file in, the checked configuration or every problem out."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,23 +16,32 @@ from exporter.config.tree import Document
 from exporter.model.configuration import Configuration
 
 
-def load(path: Path, kinds: Mapping[str, Kind]) -> Configuration:
+def load(path: Path, kinds: Mapping[str, Kind], suites: Collection[str] | None = None) -> Configuration:
     """Return the configuration that a YAML file describes.
 
     Relative paths in it count from its own folder.  Environment variables and key files that it names are
-    not looked at.  Raises ConfigError with every problem found.
+    not looked at.  ``suites`` are the names that a bench may have; None lets any pass.
+
+    Raises ConfigError with every problem found.
     """
     try:
         document = parse(files.read(path))
     except YamlSyntaxError as error:
         raise ConfigError(str(path), [error.problem]) from None
-    return checked(document, kinds, source=str(path), folder=path.parent)
+    return checked(document, kinds, suites, source=str(path), folder=path.parent)
 
 
-def checked(document: Document, kinds: Mapping[str, Kind], *, source: str, folder: Path) -> Configuration:
+def checked(
+    document: Document,
+    kinds: Mapping[str, Kind],
+    suites: Collection[str] | None,
+    *,
+    source: str,
+    folder: Path,
+) -> Configuration:
     """Return the configuration of a parsed file.  Raises ConfigError with every problem found."""
     leaked = list(secrets(document))
-    found = crosscheck(document, kinds)
+    found = crosscheck(document, kinds, suites)
     problems = [*document.problems, *files.certificates(document, folder), *found.problems]
     file = None
     try:

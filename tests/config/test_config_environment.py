@@ -48,8 +48,10 @@ def test_the_key_itself_is_nowhere_in_the_configuration() -> None:
 
 def test_what_is_missing_is_named_all_at_once() -> None:
     assert said(OPENAI_BASE_URL="", OPENAI_MODEL=" ") == [
-        "environment: OPENAI_BASE_URL: not set; set it to the endpoint, such as http://127.0.0.1:8000/v1, "
-        "or give --config FILE",
+        (
+            "environment: OPENAI_BASE_URL: not set; set it to the endpoint, "
+            "such as http://127.0.0.1:8000/v1, or give --config FILE"
+        ),
         "environment: OPENAI_MODEL: not set; set it to the model to ask for, or give --config FILE",
     ]
 

@@ -11,6 +11,9 @@ from exporter.model.configuration import BenchPlan, Configuration, WebOptions
 from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, TlsOptions
 from tests.config.kinds import KINDS, ChatParams
 
+ONE_TARGET = "targets:\n  - name: t\n    base_url: http://127.0.0.1:1/v1\n    model: m\n"
+ONE_PROBE = "    probes: [{name: a, kind: chat}]\n"
+
 
 def loaded(tmp_path: Path, text: str) -> Configuration:
     path = tmp_path / "config.yml"
@@ -19,7 +22,7 @@ def loaded(tmp_path: Path, text: str) -> Configuration:
 
 
 def probes(tmp_path: Path, *lines: str, defaults: str = "{}") -> list[ProbeSpec]:
-    head = f"defaults: {defaults}\ntargets:\n  - name: t\n    base_url: http://127.0.0.1:1/v1\n    model: m\n    probes:\n"
+    head = f"defaults: {defaults}\n{ONE_TARGET}    probes:\n"
     configuration = loaded(tmp_path, head + "".join(f"      - {line}\n" for line in lines))
     return list(configuration.targets[0].probes)
 
@@ -114,15 +117,15 @@ def test_full_target(tmp_path: Path) -> None:
 
 
 def test_absolute_paths_stay_as_they_are(tmp_path: Path) -> None:
-    text = "targets: [{name: t, base_url: 'http://h/v1', model: m, api_key_file: /run/k, probes: [{name: a, kind: chat}]}]"
+    text = ONE_TARGET + "    api_key_file: /run/k\n" + ONE_PROBE
     assert loaded(tmp_path, text).targets[0].target.key == KeySource(file="/run/k")
 
 
 def test_unquoted_words_that_older_yaml_converts_stay_text(tmp_path: Path) -> None:
     text = """
         targets:
-          - {name: no, base_url: "http://h/v1", model: 12:30:45, labels: {a: yes, b: 2026-01-02, c: 0x1F, d: .inf},
-             probes: [{name: on, kind: chat}]}
+          - {name: no, base_url: "http://h/v1", model: 12:30:45, probes: [{name: on, kind: chat}],
+             labels: {a: yes, b: 2026-01-02, c: 0x1F, d: .inf}}
         """
     plan = loaded(tmp_path, text).targets[0]
     assert (plan.target.name, plan.target.model, plan.probes[0].name) == ("no", "12:30:45", "on")
@@ -141,14 +144,14 @@ def test_alias_repeats_a_list_of_probes(tmp_path: Path) -> None:
 
 def test_file_may_begin_with_a_byte_order_mark_and_hold_any_script(tmp_path: Path) -> None:
     path = tmp_path / "config.yml"
-    text = "targets: [{name: t, base_url: 'http://h/v1', model: m, labels: {site: Zürich}, probes: [{name: a, kind: chat}]}]"
+    text = ONE_TARGET + "    labels: {site: Zürich}\n" + ONE_PROBE
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert load(path, KINDS).targets[0].target.labels["site"] == "Zürich"
 
 
 def test_thousand_targets_are_within_the_bounds(tmp_path: Path) -> None:
-    one = "  - {{name: t{i}, base_url: 'http://h/v1', model: m, labels: {{site: fra1}}, probes: [{{name: a, kind: chat}}]}}\n"
-    text = "targets:\n" + "".join(one.format(i=i) for i in range(1000))
+    one = ONE_TARGET.removeprefix("targets:\n") + "    labels: {site: fra1}\n" + ONE_PROBE
+    text = "targets:\n" + "".join(one.replace("name: t", f"name: t{i}") for i in range(1000))
     assert len(loaded(tmp_path, text).targets) == 1000
 
 
