@@ -3,12 +3,17 @@
 from exporter.model.outcome import Outcome
 from exporter.model.transcript import Fault
 from tests.model.cases import ERROR, FEW, KEY, Case
-from tests.model.streams import DONE, PING, answered, event, piece, role, stop, text, usage_event
+from tests.model.streams import DONE, PING, answered, delta, event, piece, role, stop, text, usage_event
 
 STREAMS = [
     Case(says="[DONE] and finish_reason", came=answered(*FEW, piece(380, stop(), DONE)), is_=Outcome.OK),
     Case(says="[DONE] alone", came=answered(*FEW, piece(380, DONE)), is_=Outcome.OK, detail=""),
     Case(says="finish_reason alone", came=answered(*FEW, piece(380, stop())), is_=Outcome.OK),
+    Case(
+        says="finish_reason, then usage, without [DONE]",
+        came=answered(*FEW, piece(380, stop()), piece(390, delta(), usage_event(4))),
+        is_=Outcome.OK,
+    ),
     Case(says="length", came=answered(*FEW, piece(380, stop("length"), DONE)), is_=Outcome.OK),
     Case(
         says="content_filter", came=answered(*FEW, piece(380, stop("content_filter"), DONE)), is_=Outcome.OK

@@ -20,6 +20,7 @@ GRAMMAR = [
     ("comments alone are nothing", b": ping\n\n: OPENROUTER PROCESSING\n\n", []),
     ("a comment inside an event", b"data: a\n: ping\ndata: b\n\n", [("", b"a\nb")]),
     ("several data lines", b"data: {\ndata: }\n\n", [("", b"{\n}")]),
+    ("several data lines under CRLF", b"data: {\r\ndata: }\r\n\r\n", [("", b"{\n}")]),
     ("no space after the colon", b"data:a\n\n", [("", b"a")]),
     ("one space only is dropped", b"data:  a\n\n", [("", b" a")]),
     ("a name comes before the data", b"event: error\ndata: x\n\n", [("error", b"x")]),
