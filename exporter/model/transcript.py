@@ -10,6 +10,8 @@ from enum import StrEnum
 class Fault(StrEnum):
     """What ended an exchange that did not end by itself, as the wire saw it."""
 
+    NO_KEY = "no_key"
+    """The configured API key could not be read; nothing was sent."""
     DNS = "dns"
     CONNECT = "connect"
     PROXY = "proxy"
