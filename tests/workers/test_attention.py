@@ -149,3 +149,31 @@ def test_the_processor_has_a_name(text, name):
     from exporter.workers.devices import cpu_name
 
     assert cpu_name(text) == (name or platform.machine())
+
+
+def test_on_an_accelerator_every_repeat_is_synchronised_on_both_sides_and_timed_by_events(monkeypatch):
+    import contextlib
+
+    import torch
+
+    from exporter.workers.attention_bench import _time_on_cuda
+
+    log = []
+
+    class Event:
+        def __init__(self, enable_timing):
+            assert enable_timing
+
+        def record(self):
+            log.append("event")
+
+        def elapsed_time(self, end):
+            return 2.5
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: log.append("wait"))
+    monkeypatch.setattr(torch.cuda, "device", lambda device: contextlib.nullcontext())
+    times = _time_on_cuda(lambda: log.append("call"), 2, torch.device("cuda:0"))
+    assert log == ["wait", "event", "call", "event", "wait"] * 2
+    assert times["device_s"] == (0.0025, 0.0025)
+    assert len(times["wall_s"]) == len(times["cpu_s"]) == 2
