@@ -13,9 +13,9 @@ _MAX_PORT = 65535
 
 def base_url(text: str) -> str:
     """Return the URL without a final slash.  Raises ValueError, which never repeats the URL."""
-    parts = _split(text, "https://api.example.com/v1")
-    if parts.scheme not in {"http", "https"}:
+    if not text.lower().startswith(("http://", "https://")):
         raise ValueError("must begin with http:// or https://, such as https://api.example.com/v1")
+    parts = _split(text, "https://api.example.com/v1")
     if parts.query or parts.fragment or text.endswith(("?", "#")):
         raise ValueError("must end with the path; leave off everything from '?' or '#' on")
     path = parts.path.rstrip("/")
@@ -27,11 +27,11 @@ def base_url(text: str) -> str:
 
 def proxy(text: str) -> str:
     """Return the URL of an HTTP proxy.  Raises ValueError, which never repeats the URL."""
-    parts = _split(text, "http://proxy.example.com:3128")
-    if parts.scheme != "http":
+    if not text.lower().startswith("http://"):
         raise ValueError(
             "must begin with http://, such as http://proxy.example.com:3128 (an HTTP CONNECT proxy)"
         )
+    parts = _split(text, "http://proxy.example.com:3128")
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
         raise ValueError("must be http://HOST:PORT and nothing after it")
     return text.rstrip("/")

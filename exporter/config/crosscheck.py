@@ -4,14 +4,14 @@ Works on the plain values, whatever else is wrong with them, so that one look at
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ValidationError
 
 from exporter.config import explain
 from exporter.config.kind import Kind
-from exporter.config.leaks import Location, holds_key, leaks
+from exporter.config.leaks import Location, leaks
 from exporter.config.problem import Problem
 from exporter.config.tree import Document, Plain
 from exporter.model.clocks import Clock
@@ -33,7 +33,7 @@ class Findings:
     probes: dict[tuple[int, int], Known] = field(default_factory=dict)
 
 
-def crosscheck(document: Document, kinds: Mapping[str, Kind]) -> Findings:
+def crosscheck(document: Document, kinds: Mapping[str, Kind], suites: Collection[str] | None) -> Findings:
     """Check what spans several keys."""
     found = Findings()
     targets = _items(document.plain, "targets")
@@ -46,25 +46,20 @@ def crosscheck(document: Document, kinds: Mapping[str, Kind]) -> Findings:
                 known = _known(document, ("targets", t, "probes", p), probe, kinds, found.problems)
                 if known is not None:
                     found.probes[t, p] = known
-    found.problems += _benches_twice(document)
+    found.problems += _benches(document, suites)
     return found
 
 
 def secrets(document: Document) -> Iterator[Problem]:
     """Yield a problem for each place where a secret stands in the file; the secret is never part of it."""
     for at in leaks(document.plain):
-        yield document.problem(_speakable(at), _LEAK)
+        yield document.problem(at, _LEAK)
 
 
 _LEAK = (
     "this file never holds an API key or another secret; take it out and write api_key_env: NAME_OF_VARIABLE "
     "or api_key_file: PATH"
 )
-
-
-def _speakable(at: Location) -> Location:
-    """Return the location without a last key that is itself the secret."""
-    return at[:-1] if at and isinstance(at[-1], str) and holds_key(at[-1]) else at
 
 
 def _known(
@@ -80,9 +75,7 @@ def _known(
         return None
     kind = kinds.get(word)
     if kind is None:
-        close = difflib.get_close_matches(word, kinds, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"known kinds: {', '.join(sorted(kinds))}"
-        problems.append(document.problem((*at, "kind"), f"unknown kind of probe; {hint}"))
+        problems.append(document.problem((*at, "kind"), f"unknown kind of probe; {_hint(word, kinds)}"))
         return None
     if not isinstance(params, dict):
         return None
@@ -121,11 +114,19 @@ def _twice(document: Document, at: Location, entries: list[tuple[int, Plain]]) -
         seen.setdefault(name, index)
 
 
-def _benches_twice(document: Document) -> Iterator[Problem]:
+def _hint(word: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
+    return f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+
+
+def _benches(document: Document, suites: Collection[str] | None) -> Iterator[Problem]:
     seen: set[str] = set()
     for index, bench in _items(document.plain, "benches"):
         if isinstance(bench, dict):
-            same = repr((bench.get("suite"), bench.get("devices")))
+            suite = bench.get("suite")
+            if suites is not None and isinstance(suite, str) and suite not in suites:
+                yield document.problem(("benches", index, "suite"), f"unknown suite; {_hint(suite, suites)}")
+            same = repr((suite, bench.get("devices")))
             if same in seen:
                 text = "this suite stands here twice for the same devices; remove one"
                 yield document.problem(("benches", index, "suite"), text)

@@ -41,7 +41,7 @@ def from_environment(environ: Mapping[str, str], kinds: Mapping[str, Kind]) -> C
         target["api_key_env"] = API_KEY
     plain: Plain = {"targets": [target]}
     try:
-        return checked(Document(grown(plain, 0), plain, ()), kinds, source=_SOURCE, folder=Path())
+        return checked(Document(grown(plain, 0), plain, ()), kinds, None, source=_SOURCE, folder=Path())
     except ConfigError as error:
         said = [Problem(None, _VARIABLES.get(p.path, p.path), p.text) for p in error.problems]
         raise ConfigError(_SOURCE, said) from None

@@ -34,6 +34,9 @@ _TYPES = {
 }
 
 _TEXTS = {
+    "bool_parsing": "must be true or false",
+    "float_parsing": "must be a number",
+    "int_parsing": "must be a whole number",
     "missing": "is missing; add it",
     "too_short": "is empty; write at least one item",
     "too_long": "has more than LIMIT items; remove some",

@@ -7,7 +7,7 @@ from exporter.config.leaks import holds_key, looks_random
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LABEL = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_DEVICE = re.compile(r"cpu|cuda:\d{1,3}")
+_DEVICE = re.compile(r"cpu|cuda:[0-9]{1,3}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _MAX_TEXT = 200
 

@@ -77,8 +77,14 @@ class _Open:
     """A list or mapping that is not closed yet, and the key whose value comes next."""
 
     node: Node
+    path: str
     key: str | None = None
     key_line: int = 0
+
+    def next_path(self) -> str:
+        """Return the path of the value that comes next."""
+        value = self.node.value
+        return join(self.path, len(value) if isinstance(value, list) else self.key or "")
 
 
 @dataclass(slots=True)
@@ -128,12 +134,13 @@ class _Builder:
         self._put(node, None)
 
     def _open(self, node: Node, anchor: str | None) -> None:
+        path = self.stack[-1].next_path() if self.stack else ""
         self._put(node, anchor)
         if len(self.stack) == MAX_DEPTH:
             raise YamlSyntaxError(
                 node.line, f"nested deeper than {MAX_DEPTH} levels; check the brackets and indentation"
             )
-        self.stack.append(_Open(node))
+        self.stack.append(_Open(node, path))
 
     def _put(self, node: Node, anchor: str | None) -> None:
         if anchor is not None:
@@ -153,20 +160,13 @@ class _Builder:
     def _put_key(self, top: _Open, mapping: dict[str, Node], key: str, node: Node) -> None:
         if key == "<<":
             text = "merge keys (<<) are not supported; use `defaults`, or an alias for a whole value"
-            self.problems.append(Problem(top.key_line, self._path(), text))
+            self.problems.append(Problem(top.key_line, top.next_path(), text))
         elif key in mapping:
             text = f"the key `{key}` stands twice, here and on line {top.node.lines[key]}; remove one"
-            self.problems.append(Problem(top.key_line, self._path(), text))
+            self.problems.append(Problem(top.key_line, top.next_path(), text))
         else:
             mapping[key] = node
             top.node.lines[key] = top.key_line
-
-    def _path(self) -> str:
-        path = ""
-        for opened in self.stack:
-            value = opened.node.value
-            path = join(path, len(value) if isinstance(value, list) else opened.key or "")
-        return path
 
 
 @dataclass(slots=True)

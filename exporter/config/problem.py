@@ -10,18 +10,23 @@ from exporter.config.leaks import redact
 class Problem:
     """One problem: ``text`` says what is wrong and the next step, in one line.
 
-    ``line`` counts from 1 and is None where there is no file; ``path`` is empty for the whole file.
+    ``line`` counts from 1 and is None where there is no file; ``path`` is empty for the whole file.  Whatever
+    looks like a key is taken out of both texts.
     """
 
     line: int | None
     path: str
     text: str
 
+    def __post_init__(self) -> None:
+        # Here and not where it is printed: no path to a log or a page may go around it.
+        for name in ("path", "text"):
+            object.__setattr__(self, name, redact(" ".join(getattr(self, name).split())))
+
     def at(self, source: str) -> str:
-        """Return ``source:line: path: text`` in one line, with anything that looks like a key taken out."""
+        """Return ``source:line: path: text``."""
         place = source if self.line is None else f"{source}:{self.line}"
-        said = redact(f"{self.path}: {self.text}" if self.path else self.text)
-        return f"{place}: {' '.join(said.split())}"
+        return f"{place}: {self.path}: {self.text}" if self.path else f"{place}: {self.text}"
 
 
 class ConfigError(Exception):

@@ -47,17 +47,16 @@ class Document:
     def problem(self, location: Location, text: str) -> Problem:
         """Return the problem with the line and the path of the location.
 
-        A location may go deeper than the file does: the line is then that of what is there, and the path
-        names at most one missing key.
+        A location may go deeper than the file does: the line is then that of what is there.
         """
         node, line, path = self.root, self.root.line, ""
         for part in location:
             found = node.child(part)
-            if found is None:
-                if isinstance(node.value, dict):
-                    path = join(path, part)
+            if found is not None:
+                node, line = found
+            elif not isinstance(node.value, dict):
+                # What pydantic adds below a value names a member of a union, and is no key of the file.
                 break
-            node, line = found
             path = join(path, part)
         return Problem(line, path, text)
 

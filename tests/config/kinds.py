@@ -40,3 +40,5 @@ KINDS = {
     "chat": StubKind("chat", ChatParams, chat_clocks),
     "embeddings": StubKind("embeddings", EmbeddingsParams, lambda _: frozenset({Clock.E2E})),
 }
+
+SUITES = ("light", "once")
