@@ -17,12 +17,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from exporter.adapters.openai_api import OpenAiApi
+
 from benchmarks.disturbance import block_loop, scrapes
 from benchmarks.host import conditions
 from benchmarks.pairing import Observed, Sample, samples, sending_delays_s
 from benchmarks.quantiles import quantile
 from benchmarks.truth import TruthServer, loopback_certificate
-from exporter.adapters.openai_api import OpenAiApi
+from exporter.adapters.wire.loop import new_event_loop
 from exporter.model.outcome import Outcome
 from exporter.model.target import Connection, ProbeSpec, Target, TlsOptions
 from exporter.model.transcript import StampSource, Transcript
@@ -144,7 +146,7 @@ async def probe(target: Target, streams: int, seconds: float, *, block: bool) ->
     finally:
         if blocker:
             blocker.cancel()
-        await api.close()
+        await api.aclose()
     return [seen for part in parts for seen in part]
 
 
@@ -161,7 +163,8 @@ def measure(condition: Condition, streams: int, seconds: float) -> tuple[list[Ro
         )
         rendering_s = stack.enter_context(scrapes(SERIES, SCRAPE_EVERY_S))
         cpu_s, start_s = time.process_time(), time.monotonic()
-        observed = asyncio.run(probe(target, streams, seconds, block=condition.block))
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            observed = runner.run(probe(target, streams, seconds, block=condition.block))
         cores = (time.process_time() - cpu_s) / (time.monotonic() - start_s)
         server.stop()
         found = tuple(samples(observed, server.log()))

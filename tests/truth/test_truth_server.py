@@ -20,7 +20,7 @@ from benchmarks.truth import (
 )
 from tests.truth.raw_client import request
 
-pytestmark = pytest.mark.cc
+pytestmark = [pytest.mark.cc, pytest.mark.usefixtures("compiler")]
 
 MS = 1_000_000
 STREAM = {"stream": True, "stream_options": {"include_usage": True}}
