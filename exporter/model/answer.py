@@ -44,9 +44,11 @@ def read_answer(transcript: Transcript) -> Answer:
     Of a status other than 2xx only the error object is read.  Reading stops at the first ``[DONE]``, error
     or malformed event.
     """
-    is_complete = transcript.complete_ns is not None
+    is_complete = transcript.fault is None
     if transcript.status is None or not 200 <= transcript.status < 300:
         return Answer(error=read_error(_json(transcript.content)))
+    if (transcript.header("content-encoding") or "identity").strip().lower() != "identity":
+        return Answer(malformed="the body is compressed, which was not asked for")
     content = transcript.content
     media = _media_type(transcript, content)
     if media == "text/event-stream":

@@ -1,0 +1,16 @@
+"""The real door, for tests over sockets."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.probes.sockets import KEY
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[object]:
+    from exporter.adapters.openai_api import OpenAiApi
+
+    door = OpenAiApi(environ={"KEY": KEY})
+    yield door
+    await door.aclose()
