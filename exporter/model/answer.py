@@ -55,14 +55,17 @@ def read_answer(transcript: Transcript) -> Answer:
         return _read_stream(split(transcript.body, is_complete=is_complete))
     if media == "application/json" or media.endswith("+json"):
         return _read_body(transcript, content)
-    known = media if media in {"text/html", "text/plain", "application/x-ndjson"} else "another type"
-    return Answer(malformed=f"the content type is {known}, not that of a chat completion")
+    known = media if media in {"text/html", "text/plain", "application/x-ndjson"} else "of another type"
+    return Answer(malformed=f"the body is {known}, not a chat completion")
 
 
 def _media_type(transcript: Transcript, content: bytes) -> str:
     said = (transcript.header("content-type") or "").partition(";")[0].strip().lower()
+    if said not in {"", "text/event-stream"}:
+        return said
+    # No line of an event stream begins like this, and servers do send a bare error under that type.
     looks_like = {b"<": "text/html", b"{": "application/json", b"[": "application/json"}
-    return said or looks_like.get(content.lstrip()[:1], "text/event-stream")
+    return looks_like.get(content.lstrip()[:1], "text/event-stream")
 
 
 def _read_stream(events: tuple[Event, ...]) -> Answer:

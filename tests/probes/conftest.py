@@ -10,7 +10,8 @@ from tests.probes.sockets import KEY
 @pytest.fixture
 async def api() -> AsyncIterator[object]:
     from exporter.adapters.openai_api import OpenAiApi
+    from exporter.adapters.wire.wire import Wire
 
-    door = OpenAiApi(environ={"KEY": KEY})
+    door = OpenAiApi(wire=Wire(environ={}), environ={"KEY": KEY})
     yield door
     await door.aclose()
