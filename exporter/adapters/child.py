@@ -67,21 +67,17 @@ class Child:
             async with asyncio.timeout(timeout_s):
                 line = await self._stdout.readline()
         except TimeoutError:
-            self._kill()
             return await self._end(ChildFault.TIMEOUT, f"no answer within {timeout_s:.3g} s; killed")
         except ValueError:
-            self._kill()
-            return await self._end(
-                ChildFault.BAD_OUTPUT, f"a line of more than {MAX_LINE_BYTES} bytes; killed"
-            )
+            too_long = f"a line of more than {MAX_LINE_BYTES} bytes; killed"
+            return await self._end(ChildFault.BAD_OUTPUT, too_long)
         if not line.endswith(b"\n"):
             return await self._end_of_output()
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            self._kill()
             return await self._end(ChildFault.BAD_OUTPUT, f"not a JSON object: {line[:60]!r}; killed")
         return answer
 
@@ -110,13 +106,12 @@ class Child:
             async with asyncio.timeout(REAP_S):
                 await self._process.wait()
         status = self._process.returncode
-        self._kill()
         if status is None:
             return await self._end(ChildFault.BAD_OUTPUT, "closed its output and went on; killed")
         if status == 0:
             return await self._end(ChildFault.BAD_OUTPUT, "ended without an answer")
         if status < 0:
-            return await self._end(ChildFault.CRASHED, f"died of {signal.Signals(-status).name}")
+            return await self._end(ChildFault.CRASHED, f"died of {_signal_name(-status)}")
         return await self._end(ChildFault.CRASHED, f"exit status {status}")
 
     async def _end(self, fault: ChildFault, what: str) -> ChildEnd:
@@ -135,6 +130,13 @@ class Child:
             self._killed = True
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # the real-time signals between the first and the last have no name
+        return f"signal {number}"
 
 
 async def start_child(module: str, *, environment: Mapping[str, str]) -> Child | ChildEnd:

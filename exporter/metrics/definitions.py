@@ -1,6 +1,7 @@
 """The words of the metrics' documentation that stand in no HELP text: clocks, bounds, label values."""
 
-from exporter.metrics.catalogue.probe import INVALID, KERNEL_STAMPS, LATENESS
+from exporter.metrics.catalogue.probe import FAILED, INVALID, KERNEL_STAMPS, LATENESS
+from exporter.metrics.catalogue.schedule import CRASHES, MISSED
 from exporter.metrics.catalogue.sla import REQUESTS, UNDECIDED
 from exporter.model.clocks import INVALID_BOUND_RATIO, INVALID_BOUND_S, Clock
 
@@ -39,8 +40,8 @@ All clocks are taken on the client's side, with the monotonic clock, in seconds.
   those histograms, and nothing else.
 - **Few samples.** A P99 of fewer than 100 requests is their maximum: show the count beside it."""
 
-VALUE_MEANINGS: dict[str, dict[str, str]] = {
-    "reason": {
+VALUE_MEANINGS: dict[tuple[str, str], dict[str, str]] = {
+    (FAILED.name, "reason"): {
         "dns": "the name could not be resolved",
         "connect": "no connection: refused, unreachable, the proxy said no, or closed before any answer",
         "tls": "handshake or certificate",
@@ -60,7 +61,7 @@ VALUE_MEANINGS: dict[str, dict[str, str]] = {
         "content_mismatch": "the text is not what the probe expects",
         "internal": "a defect of the exporter",
     },
-    "cause": {
+    (MISSED.name, "cause"): {
         "overrun": "the previous run was still going",
         "busy": "the target was held exclusively, by a load test",
         "late": "the event loop or the host came to the slot after its grace",
@@ -68,10 +69,10 @@ VALUE_MEANINGS: dict[str, dict[str, str]] = {
         "client_overload": "this host could not drive the request in time",
         "cancelled": "given up by us: reload or shutdown",
     },
-    "ending": {
+    (CRASHES.name, "ending"): {
         "crashed": "an unexpected exception",
         "overdue": "its own deadline did not end it; it was stopped",
         "abandoned": "it could not be stopped",
     },
 }
-"""For labels whose values are not plain words: what each value means."""
+"""For the labels whose values do not explain themselves: what each value means."""

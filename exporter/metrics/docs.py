@@ -43,7 +43,7 @@ def _labels(family: Family) -> tuple[str, ...]:
 
 def _label_values() -> str:
     rows = (
-        (f"`{label}`", f"`{family.name}`", _values(label, values))
+        (f"`{label}`", f"`{family.name}`", _values(values, VALUE_MEANINGS.get((family.name, label), {})))
         for group in GROUPS
         for family in group.families
         for label, values in family.closed
@@ -54,8 +54,7 @@ def _label_values() -> str:
     return f"## Label values\n\n{about}\n\n{_table(('Label', 'Of', 'Values'), rows)}"
 
 
-def _values(label: str, values: tuple[str, ...]) -> str:
-    meanings = VALUE_MEANINGS.get(label, {})
+def _values(values: tuple[str, ...], meanings: dict[str, str]) -> str:
     explained = [f"`{value}`" + (f" ({meanings[value]})" if value in meanings else "") for value in values]
     return ("<br>" if meanings else ", ").join(explained)
 

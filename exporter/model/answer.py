@@ -47,18 +47,20 @@ def read_answer(transcript: Transcript) -> Answer:
     is_complete = transcript.complete_ns is not None
     if transcript.status is None or not 200 <= transcript.status < 300:
         return Answer(error=read_error(_json(transcript.content)))
-    media = (transcript.header("content-type") or "").partition(";")[0].strip().lower()
     content = transcript.content
+    media = _media_type(transcript, content)
     if media == "text/event-stream":
         return _read_stream(split(transcript.body, is_complete=is_complete))
     if media == "application/json" or media.endswith("+json"):
         return _read_body(transcript, content)
-    if media:
-        known = media if media in {"text/html", "text/plain", "application/x-ndjson"} else "another type"
-        return Answer(malformed=f"the content type is {known}, not that of a chat completion")
-    if content.lstrip()[:1] in {b"{", b"["}:
-        return _read_body(transcript, content)
-    return _read_stream(split(transcript.body, is_complete=is_complete))
+    known = media if media in {"text/html", "text/plain", "application/x-ndjson"} else "another type"
+    return Answer(malformed=f"the content type is {known}, not that of a chat completion")
+
+
+def _media_type(transcript: Transcript, content: bytes) -> str:
+    said = (transcript.header("content-type") or "").partition(";")[0].strip().lower()
+    looks_like = {b"<": "text/html", b"{": "application/json", b"[": "application/json"}
+    return said or looks_like.get(content.lstrip()[:1], "text/event-stream")
 
 
 def _read_stream(events: tuple[Event, ...]) -> Answer:
@@ -77,7 +79,8 @@ def _read_stream(events: tuple[Event, ...]) -> Answer:
         if (error := _stream_error(event, chunk)) is not None:
             break
         if not isinstance(chunk, dict):
-            malformed = f"event {number} of the stream is not a JSON object"
+            # Half an event at the end is a stream cut short, not bad JSON.
+            malformed = f"event {number} of the stream is not a JSON object" if event.is_terminated else ""
             break
         delta = read_delta(chunk)
         if delta.channels:

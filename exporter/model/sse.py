@@ -29,6 +29,8 @@ class Event:
     data: bytes
     at_ns: int
     earliest_ns: int
+    is_terminated: bool = True
+    """False for one that the end of the message left without its blank line."""
 
 
 class Splitter:
@@ -79,7 +81,7 @@ class Splitter:
         event = self._dispatch()
         if event is None or self._last is None:
             return None
-        return Event(*event, self._last.at_ns, self._last.at_ns)
+        return Event(*event, self._last.at_ns, self._last.at_ns, is_terminated=False)
 
     def _finish_line(self, tail: bytes) -> bytes:
         if self._line:

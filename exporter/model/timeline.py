@@ -70,7 +70,7 @@ def phases_of(transcript: Transcript) -> Phases:
     )
     end_ns = transcript.closed_ns if transcript.complete_ns is None else transcript.complete_ns
     last = max((i for i, mark in enumerate(marks) if mark is not None), default=-1)
-    pending = last + 1 if not _is_sending(transcript) else 3
+    pending = 3 if _is_sending(transcript) else last + 1
     spent: list[float | None] = []
     at_ns = transcript.started_ns
     for i, mark in enumerate(marks):
@@ -90,8 +90,8 @@ def phases_of(transcript: Transcript) -> Phases:
 
 
 def _is_sending(transcript: Transcript) -> bool:
-    """Tell a half-written request from a handshake under way, a reused connection from a name lookup."""
-    return transcript.send_done_ns is None and (transcript.sent_ns is not None or transcript.reused)
+    """Tell a half-written request from a handshake under way: a plain connection has no TLS mark."""
+    return transcript.sent_ns is not None and transcript.send_done_ns is None
 
 
 def _end_to_end(transcript: Transcript, answer: Answer, sent_ns: int) -> Measured | None:

@@ -4,8 +4,8 @@ import asyncio
 import logging
 from dataclasses import dataclass
 
+from exporter.model.crash import describe
 from exporter.model.schedule import Slot
-from exporter.scheduler.crash import describe
 from exporter.scheduler.job import Ending, Job
 
 log = logging.getLogger(__name__)

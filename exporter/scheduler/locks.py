@@ -36,7 +36,7 @@ class Locks:
 
     @contextmanager
     def trying(self, needs: Needs) -> Iterator[bool]:
-        """Hold all that is needed for the length of the block; give False, holding nothing, if any is taken."""
+        """Hold all that is needed for the block; give False, and hold nothing, if any is taken."""
         if not self._are_free(needs):
             yield False
             return

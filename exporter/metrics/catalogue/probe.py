@@ -17,8 +17,8 @@ CLOCKS = tuple(str(c) for c in Clock)
 
 FORMULA = MappingProxyType(
     {
-        Clock.TTFT: "arrival of the first token of any channel (content, reasoning, tool call) - first byte of "
-        "the request sent",
+        Clock.TTFT: "arrival of the first token of any channel (content, reasoning, tool call) - first byte "
+        "of the request sent",
         Clock.TTFC: "arrival of the first token that is neither reasoning nor tool call - first byte of the "
         "request sent",
         Clock.ITL: "arrival of a token-bearing event of a stream - arrival of the one before it",

@@ -1,0 +1,114 @@
+"""The wire's front door: a request in, a transcript out."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+
+from exporter.adapters.wire import kernel
+from exporter.adapters.wire.clock import StampClock
+from exporter.adapters.wire.connect import Connector
+from exporter.adapters.wire.draft import Draft
+from exporter.adapters.wire.exchange import carry
+from exporter.adapters.wire.faults import WireError
+from exporter.adapters.wire.pool import MAX_IDLE_S, Pool, Route
+from exporter.adapters.wire.proxy import choose_proxy
+from exporter.adapters.wire.request import WireRequest, encode
+from exporter.adapters.wire.resolve import Resolver
+from exporter.model.transcript import Fault, Transcript
+
+
+class Receipt:
+    """Where the transcript is left, also when the caller is cancelled before it could be returned."""
+
+    __slots__ = ("transcript",)
+
+    def __init__(self) -> None:
+        self.transcript: Transcript | None = None
+
+
+class Wire:
+    """Carries HTTP/1.1 requests over kept or fresh connections; belongs to one event loop.
+
+    Never retries: a request that was written once is never written again.
+    """
+
+    def __init__(
+        self,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        clock: StampClock | None = None,
+        resolver: Resolver | None = None,
+        max_idle_s: float = MAX_IDLE_S,
+    ) -> None:
+        self._environ = environ
+        self._clock = clock or StampClock()
+        self._connector = Connector(self._clock, resolver or Resolver())
+        self._pool = Pool(max_idle_s)
+        self._stamps_on = _keep_stamps_on()
+
+    async def exchange(self, request: WireRequest, receipt: Receipt | None = None) -> Transcript:
+        """Send a request and return what happened, whatever that was.
+
+        Raises only CancelledError, after closing the connection (the receipt then has the transcript), and
+        ValueError for a request that cannot be written as HTTP.
+        """
+        draft = Draft(self._clock.now_ns())
+        fault: Fault | None = None
+        detail = ""
+        try:
+            async with asyncio.timeout(request.timeout_s):
+                await self._carry(request, draft)
+        except WireError as error:
+            fault, detail = error.fault, error.detail
+        except TimeoutError:
+            fault, detail = Fault.DEADLINE, f"not over after {request.timeout_s:g} s"
+        except asyncio.CancelledError:
+            if receipt is not None:
+                receipt.transcript = draft.finish(self._clock.now_ns(), Fault.CANCELLED, "cancelled")
+            raise
+        transcript = draft.finish(self._clock.now_ns(), fault, detail)
+        if receipt is not None:
+            receipt.transcript = transcript
+        return transcript
+
+    async def aclose(self) -> None:
+        """Close the idle connections."""
+        self._pool.close()
+        if self._stamps_on is not None:
+            self._stamps_on.close()
+            self._stamps_on = None
+
+    async def _carry(self, request: WireRequest, draft: Draft) -> None:
+        proxy = choose_proxy(request.origin, request.proxy, self._environ)
+        forwarded = proxy is not None and request.origin.scheme == "http"
+        extra = proxy.headers if proxy is not None and forwarded else ()
+        payload = encode(request, absolute_form=forwarded, extra=extra)
+        route = Route(request.origin, request.tls, proxy)
+        connection = None if request.fresh else self._pool.take(route)
+        if connection is None:
+            connection = await self._connector.open(request.origin, request.tls, proxy, draft)
+        else:
+            draft.reused = True
+        keep = False
+        try:
+            draft.note_connection(connection)
+            keep = await carry(connection, payload, draft, request.max_response_bytes, self._clock.now_ns())
+        finally:
+            if keep and not request.fresh:
+                self._pool.give(route, connection)
+            else:
+                connection.close()
+
+
+def _keep_stamps_on() -> socket.socket | None:
+    """Hold a socket that wants stamps.
+
+    The kernel stamps packets only while some socket asks, and switching it patches running kernel code: the
+    first packets go without a stamp, and a fresh connection a probe would switch it on and off each time.
+    """
+    keeper = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if kernel.ask_for_stamps(keeper):
+        return keeper
+    keeper.close()
+    return None
