@@ -17,13 +17,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from exporter.adapters.openai_api import OpenAiApi
-
 from benchmarks.disturbance import block_loop, scrapes
 from benchmarks.host import conditions
 from benchmarks.pairing import Observed, Sample, samples, sending_delays_s
 from benchmarks.quantiles import quantile
 from benchmarks.truth import TruthServer, loopback_certificate
+from exporter.adapters.openai_api import OpenAiApi
 from exporter.adapters.wire.loop import new_event_loop
 from exporter.model.outcome import Outcome
 from exporter.model.target import Connection, ProbeSpec, Target, TlsOptions

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan, WebOptions
-from exporter.model.target import Connection, Identity, Objective, ProbeSpec, Target
+from exporter.model.target import Connection, Objective, ProbeSpec, Target
 from exporter.reload import Plan, ProbeJob, diff, jobs
 
 TTFT = Objective(sli="ttft_p99", ratio=0.99, clock=Clock.TTFT, threshold_s=0.5)

@@ -36,7 +36,7 @@ class Stage:
         environment = {"PYTHONPATH": str(ROOT), "CHARACTER": character, "DIARY": str(self.diary)}
 
         async def start():
-            return await start_child("tests.kernels.fake_worker", environment=environment)
+            return await start_child("tests.kernels.fake_worker", str(os.getpid()), environment=environment)
 
         return BenchRunner(**{"start": start, "announce": self.lines.append} | doors)
 
