@@ -163,6 +163,13 @@ def test_every_field_of_the_schema_is_documented():
     written = run_file(report())
     fields = set(written) | set(written["results"][0]) | set(written["environment"])
     assert [field for field in fields if f"``{field}``" not in runfile.__doc__] == []
+    page = (ROOT / "docs" / "kernels.md").read_text()
+    assert [field for field in fields if f"`{field}`" not in page and f'"{field}"' not in page] == []
+
+
+def test_every_verdict_and_suite_is_in_the_documentation():
+    page = (ROOT / "docs" / "kernels.md").read_text()
+    assert [name for name in (*Verdict, *SUITES) if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize(
