@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from exporter.model.configuration import BenchPlan, Configuration
-from exporter.model.target import Identity, ProbeSpec, Target
+from exporter.model.target import ProbeSpec, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,6 @@ class ProbeJob:
     def key(self) -> tuple[str, str]:
         """Names of target and probe: the same job, whatever else changes."""
         return (self.target.name, self.spec.name)
-
-    @property
-    def identity(self) -> Identity:
-        """The labels of its series."""
-        return Identity(self.target.name, self.target.model, self.spec.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +39,7 @@ class Plan:
     benches_removed: tuple[BenchPlan, ...]
     """A bench whose interval or devices change is removed and added."""
     departed_targets: tuple[str, ...]
-    """Targets whose series are to be forgotten."""
-    departed_identities: tuple[Identity, ...]
-    """Identities whose series are to be forgotten: of removed probes, and of targets whose model changed."""
-    dropped_objectives: tuple[tuple[Identity, str], ...]
-    """Objectives (identity and ``sli``) that a probe which stays no longer has."""
+    """Names of targets that are no longer there."""
     restart_needed: tuple[str, ...]
     """What changed but takes effect at the next start only; one line each, for people."""
 
@@ -81,7 +72,6 @@ def diff(old: Configuration, new: Configuration) -> Plan:
     changed = tuple(
         Change(before[key], job) for key, job in after.items() if key in before and before[key] != job
     )
-    identities = {job.identity for job in after.values()}
     names = {plan.target.name for plan in new.targets}
     return Plan(
         added=_without(after, before),
@@ -90,8 +80,6 @@ def diff(old: Configuration, new: Configuration) -> Plan:
         benches_added=tuple(bench for bench in new.benches if bench not in old.benches),
         benches_removed=tuple(bench for bench in old.benches if bench not in new.benches),
         departed_targets=tuple(plan.target.name for plan in old.targets if plan.target.name not in names),
-        departed_identities=tuple(job.identity for job in before.values() if job.identity not in identities),
-        dropped_objectives=tuple(_dropped_objectives(changed)),
         restart_needed=tuple(_restart_needed(old, new)),
     )
 
@@ -100,15 +88,6 @@ def _without(
     some: Mapping[tuple[str, str], ProbeJob], others: Mapping[tuple[str, str], ProbeJob]
 ) -> tuple[ProbeJob, ...]:
     return tuple(job for key, job in some.items() if key not in others)
-
-
-def _dropped_objectives(changed: tuple[Change, ...]) -> Iterator[tuple[Identity, str]]:
-    for change in changed:
-        if change.old.identity == change.new.identity:
-            kept = {objective.sli for objective in change.new.spec.objectives}
-            for objective in change.old.spec.objectives:
-                if objective.sli not in kept:
-                    yield change.old.identity, objective.sli
 
 
 def _restart_needed(old: Configuration, new: Configuration) -> Iterator[str]:

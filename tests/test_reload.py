@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan, WebOptions
-from exporter.model.target import Connection, Identity, Objective, ProbeSpec, Target
+from exporter.model.target import Connection, Objective, ProbeSpec, Target
 from exporter.reload import Plan, ProbeJob, diff, jobs
 
 TTFT = Objective(sli="ttft_p99", ratio=0.99, clock=Clock.TTFT, threshold_s=0.5)
@@ -68,17 +68,16 @@ def test_a_change_of_one_probe_replaces_that_job_only(other: ProbeSpec) -> None:
     new = configuration((target(), (other, spec("long"))), (target("dev"), (spec(),)), benches=[LIGHT])
     plan = diff(OLD, new)
     assert [(change.old.key, change.new.spec) for change in plan.changed] == [(("prod", "short"), other)]
-    assert plan.added == plan.removed == plan.departed_targets == plan.departed_identities == ()
+    assert plan.added == plan.removed == plan.departed_targets == ()
     assert plan.summary == "probes changed: 1"
 
 
-def test_a_change_of_a_target_replaces_its_probes_and_keeps_their_series() -> None:
+def test_a_change_of_a_target_replaces_its_probes() -> None:
     moved = target(base_url="http://b/v1", labels={"site": "fra1"})
     plan = diff(
         OLD, configuration((moved, (spec(), spec("long"))), (target("dev"), (spec(),)), benches=[LIGHT])
     )
     assert [change.new.key for change in plan.changed] == [("prod", "short"), ("prod", "long")]
-    assert plan.departed_identities == ()
     assert plan.departed_targets == ()
 
 
@@ -88,22 +87,15 @@ def test_another_model_is_another_identity() -> None:
     )
     assert [change.new.key for change in plan.changed] == [("prod", "short")]
     assert keys(plan.removed) == [("prod", "long")]
-    assert plan.departed_identities == (Identity("prod", "m", "short"), Identity("prod", "m", "long"))
     assert plan.departed_targets == ()
 
 
-def test_a_departed_target_takes_its_series_with_it_and_nobody_elses() -> None:
+def test_a_departed_target_is_named() -> None:
     plan = diff(OLD, configuration((target(), (spec(), spec("long"))), benches=[LIGHT]))
     assert plan.departed_targets == ("dev",)
     assert keys(plan.removed) == [("dev", "short")]
-    assert plan.departed_identities == (Identity("dev", "m", "short"),)
     assert plan.changed == plan.added == ()
     assert plan.summary == "probes removed: 1, targets departed: 1"
-
-
-def test_a_dropped_objective_of_a_probe_that_stays_is_named() -> None:
-    new = configuration((target(), (spec(objectives=(AVAILABLE,)), spec("long"))), (target("dev"), (spec(),)))
-    assert diff(OLD, new).dropped_objectives == ((Identity("prod", "m", "short"), "ttft_p99"),)
 
 
 def test_a_bench_with_another_interval_is_replaced() -> None:
@@ -160,12 +152,3 @@ def test_jobs_that_are_the_same_are_not_named(old: Configuration, new: Configura
     same = [job for job in jobs(old) if job in list(jobs(new))]
     named = [*plan.added, *plan.removed, *(change.old for change in plan.changed)]
     assert not any(job in named for job in same)
-
-
-@given(CONFIGURATIONS, CONFIGURATIONS)
-def test_series_are_forgotten_exactly_where_their_identity_is_gone(
-    old: Configuration, new: Configuration
-) -> None:
-    kept = {job.identity for job in jobs(new)}
-    forgotten = set(diff(old, new).departed_identities)
-    assert forgotten == {job.identity for job in jobs(old)} - kept
