@@ -171,8 +171,7 @@ async def test_cancelling_closes_the_socket_and_leaves_a_transcript(wire: Wire) 
         task = asyncio.create_task(
             wire.exchange(request_to(f"http://127.0.0.1:{server.port}/", timeout_s=30.0), receipt)
         )
-        while not server.requests:
-            await asyncio.sleep(0.001)
+        await server.asked.wait()
         await asyncio.sleep(0.02)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
