@@ -315,9 +315,9 @@ def test_the_wake_up_is_dated_by_what_followed_it(
 
 def test_the_account_of_a_real_sleep() -> None:
     meter = WakeupMeter()
-    before = meter.read()
+    before = meter.before_sleep()
     time.sleep(0.05)
-    after = meter.read()
+    after = meter.after_sleep()
     meter.close()
     assert before is not None
     assert after is not None
