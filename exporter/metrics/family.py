@@ -1,5 +1,6 @@
 """The shape of a metric family and of one change to it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,16 +24,50 @@ class Family:
     unit: str = ""
     buckets: tuple[float, ...] = ()
     """Upper bounds of a histogram in base units, without +Inf; the objectives' thresholds are added."""
+    closed: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Labels with a closed set of values, and the values: ``(("phase", ("dns", ...)),)``."""
+    open_labels: bool = False
+    """Whether labels that the user names in the configuration come on top of ``labels``."""
+
+    def values_of(self, label: str) -> tuple[str, ...]:
+        """Return every value that the closed label can take.
+
+        Raises KeyError for a label whose values are not a closed set.
+        """
+        return dict(self.closed)[label]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One change: add to a counter, set a gauge, observe in a histogram.
 
-    ``value`` None creates the child without changing it (a counter at 0, an empty histogram), so that the
-    first real increase is seen as one.  A gauge created by None would be an invented 0: not allowed.
+    ``value`` None creates a counter at 0 or an empty histogram, so that the first real increase is seen as
+    one.  A gauge has no such harmless value: None takes it away, because what it said no longer holds.
     """
 
     family: Family
     labels: tuple[str, ...]
     value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class InfoTable:
+    """Every series of an info family at once: its label names, configured ones included, and its rows."""
+
+    family: Family
+    labels: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Families that a reader looks for in one place."""
+
+    title: str
+    about: str
+    families: tuple[Family, ...]
+
+
+def matches(names: tuple[str, ...], values: tuple[str, ...], wanted: Mapping[str, str]) -> bool:
+    """Tell whether a series with these labels has every wanted label with its wanted value."""
+    return wanted.items() <= dict(zip(names, values, strict=True)).items()

@@ -6,10 +6,13 @@ from typing import Protocol
 
 from pydantic import BaseModel
 
+from exporter.model.answer import Answer
 from exporter.model.clocks import Clock
 from exporter.model.results import ProbeResult
 from exporter.model.target import ProbeSpec, Target
-from exporter.model.transcript import Transcript
+from exporter.model.timeline import phases_of, timing_of, tokens_of
+from exporter.model.transcript import Fault, Transcript
+from exporter.model.verdict import Verdict
 
 
 class Api(Protocol):
@@ -38,3 +41,30 @@ class ProbeKind:
     params: type[BaseModel]
     clocks: Callable[[BaseModel], frozenset[Clock]]
     run: Callable[[Target, ProbeSpec, Doors], Awaitable[ProbeResult]]
+
+
+def result_of(
+    target: Target,
+    spec: ProbeSpec,
+    transcript: Transcript,
+    answer: Answer,
+    verdict: Verdict,
+    *,
+    finished_unix_s: float,
+) -> ProbeResult:
+    """Put together what a probe found; ``finished_unix_s`` is wall-clock time in seconds."""
+    return ProbeResult(
+        target=target,
+        spec=spec,
+        outcome=verdict.outcome,
+        detail=verdict.detail,
+        status=transcript.status,
+        timing=timing_of(transcript, answer),
+        phases=None if transcript.fault is Fault.NO_KEY else phases_of(transcript),
+        tokens=tokens_of(answer),
+        reused=None if transcript.peer is None else transcript.reused,
+        stamps=None if transcript.headers_ns is None else transcript.stamps,
+        lateness_s=tuple(late_ns / 1e9 for late_ns in transcript.lateness_ns),
+        certificate_expiry_unix_s=transcript.certificate_expiry_unix_s,
+        finished_unix_s=finished_unix_s,
+    )

@@ -1,0 +1,52 @@
+# Everything a fresh clone needs: python3.11 (or later) with venv and pip, make, git.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench generate accuracy interop clean
+
+help: ## show the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Two stamps: what a user runs needs no test tools.
+$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[bench,dev]'
+	@touch $@ $(VENV)/.run
+
+run: $(VENV)/.run ## install, then start the exporter with the embedded demo endpoint and the light bench
+	$(BIN)/inference-exporter demo
+
+test: $(VENV)/.dev ## install, then run the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev ## format, lint, types, import floors, generated files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
+	$(BIN)/inference-exporter check docs/examples/*.yml
+
+generate: $(VENV)/.dev ## rewrite the files that are made from code
+	$(BIN)/inference-exporter metrics > docs/metrics.md
+
+bench: $(VENV)/.run ## run the attention kernel bench once
+	$(BIN)/inference-exporter bench
+
+accuracy: $(VENV)/.dev ## measure our own error against the truth server (needs a C compiler)
+	$(BIN)/python -m benchmarks.accuracy
+
+interop: $(VENV)/.dev ## probe servers that others wrote, installed into a venv of their own
+	$(BIN)/python -m benchmarks.interop
+
+clean: ## remove what the targets above made
+	rm -rf $(VENV) .venv-interop *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

@@ -1,0 +1,1 @@
+"""Measurements of the exporter itself against a server that knows the truth."""

@@ -1,0 +1,126 @@
+"""The foreign servers: how each is started and when it is ready."""
+
+import os
+import secrets
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+START_DEADLINE_S = 180.0
+LITELLM_CONFIG = """\
+model_list:
+  - model_name: mock
+    litellm_params:
+      model: openai/mock
+      api_key: unused
+      mock_response: "the quick brown fox jumps over the lazy dog and runs away"
+"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that answers on loopback."""
+
+    name: str
+    base_url: str
+    model: str
+    health_path: str
+    command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    key: str | None = None
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def transformers_serve(bin_dir: Path, model_dir: Path) -> Server:
+    """Hugging Face's serving command over a random-weight Llama made on the spot."""
+    port = free_port()
+    return Server(
+        name="transformers",
+        base_url=f"http://127.0.0.1:{port}/v1",
+        model=str(model_dir),
+        health_path="/health",
+        command=(
+            str(bin_dir / "transformers"),
+            "serve",
+            str(model_dir),
+            "--port",
+            str(port),
+            "--device",
+            "cpu",
+        ),
+        env={"HF_HUB_OFFLINE": "1"},
+    )
+
+
+def litellm_proxy(bin_dir: Path, work_dir: Path) -> Server:
+    """LiteLLM's proxy with a mock answer: its own streaming, tokenising and accounting code."""
+    port = free_port()
+    config = work_dir / "litellm.yml"
+    config.write_text(LITELLM_CONFIG)
+    key = f"sk-{secrets.token_hex(24)}"
+    return Server(
+        name="litellm",
+        base_url=f"http://127.0.0.1:{port}/v1",
+        model="mock",
+        health_path="/health/liveliness",
+        command=(
+            str(bin_dir / "litellm"),
+            "--config",
+            str(config),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ),
+        env={"LITELLM_MASTER_KEY": key, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        key=key,
+    )
+
+
+@contextmanager
+def running(server: Server, log_dir: Path) -> Iterator[Server]:
+    """Start the server, wait until its health path answers, and stop it at the end."""
+    log = log_dir / f"{server.name}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            server.command,
+            env={**os.environ, **server.env},
+            stdout=output,
+            stderr=output,
+            stdin=subprocess.DEVNULL,
+        )
+    try:
+        _wait(server, process, log)
+        yield server
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:
+    url = server.base_url.removesuffix("/v1") + server.health_path
+    give_up = time.monotonic() + START_DEADLINE_S
+    while time.monotonic() < give_up:
+        if process.poll() is not None:
+            raise SystemExit(f"{server.name} ended with {process.returncode} while starting; see {log}")
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.5)
+    raise SystemExit(f"{server.name} did not answer {url} within {START_DEADLINE_S:.0f} s; see {log}")

@@ -1,0 +1,106 @@
+"""From the checked file to the values that the rest of the service works with."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from exporter.config import address, schema
+from exporter.config.crosscheck import Known
+from exporter.model.clocks import Clock
+from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
+from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, Target, TlsOptions
+
+
+def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Path) -> Configuration:
+    """Return the configuration with the defaults filled in; relative paths count from the folder."""
+    return Configuration(
+        targets=tuple(
+            TargetPlan(
+                target=_target(target, folder),
+                probes=tuple(
+                    _probe(probe, file.defaults, probes[t, p]) for p, probe in enumerate(target.probes)
+                ),
+            )
+            for t, target in enumerate(file.targets)
+        ),
+        benches=tuple(
+            BenchPlan(suite=b.suite, every_s=b.every, devices=tuple(b.devices)) for b in file.benches
+        ),
+        web=address.listen(file.web.listen),
+    )
+
+
+def _target(target: schema.Target, folder: Path) -> Target:
+    key = None
+    if target.api_key_env is not None:
+        key = KeySource(env=target.api_key_env)
+    elif target.api_key_file is not None:
+        key = KeySource(file=str(folder / target.api_key_file))
+    return Target(
+        name=target.name,
+        base_url=target.base_url,
+        model=target.model,
+        key=key,
+        tls=_tls(target.tls, folder),
+        proxy=target.proxy,
+        labels=MappingProxyType(dict(target.labels)),
+        prices=_prices(target.prices),
+    )
+
+
+def _tls(tls: schema.Tls | None, folder: Path) -> TlsOptions:
+    if tls is None:
+        return TlsOptions()
+    return TlsOptions(
+        ca_file=None if tls.ca_file is None else str(folder / tls.ca_file),
+        insecure=tls.insecure,
+        server_name=tls.server_name,
+    )
+
+
+def _prices(prices: schema.Prices | None) -> Prices | None:
+    if prices is None:
+        return None
+    return Prices(
+        input_per_mtok=prices.input_per_mtok, output_per_mtok=prices.output_per_mtok, currency=prices.currency
+    )
+
+
+def _probe(probe: schema.Probe, defaults: schema.Defaults, known: Known) -> ProbeSpec:
+    timeout_s = defaults.timeout if probe.timeout is None else probe.timeout
+    stall_timeout_s = defaults.stall_timeout if probe.stall_timeout is None else probe.stall_timeout
+    return ProbeSpec(
+        name=probe.name,
+        kind=probe.kind,
+        every_s=defaults.every if probe.every is None else probe.every,
+        timeout_s=timeout_s,
+        stall_timeout_s=timeout_s / 2 if stall_timeout_s is None else stall_timeout_s,
+        connection=Connection(probe.connection or defaults.connection),
+        params=known.params,
+        objectives=_objectives(probe.sla),
+        clocks=known.clocks,
+    )
+
+
+def _objectives(sla: schema.Sla) -> tuple[Objective, ...]:
+    promised = {
+        Clock.TTFT: sla.ttft,
+        Clock.TTFC: sla.ttfc,
+        Clock.ITL: sla.itl,
+        Clock.TPOT: sla.tpot,
+        Clock.E2E: sla.e2e,
+    }
+    objectives = [
+        Objective(
+            sli=f"{clock}_p{percentile.replace('.', '_')}",
+            ratio=round(float(percentile) / 100, 6),
+            clock=clock,
+            threshold_s=threshold_s,
+        )
+        for clock, latency in promised.items()
+        if latency is not None
+        for percentile, threshold_s in latency.thresholds()
+    ]
+    if sla.availability is not None:
+        objectives.append(Objective(sli="availability", ratio=sla.availability))
+    return tuple(objectives)

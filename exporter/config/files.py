@@ -1,0 +1,59 @@
+"""The configuration file itself, and the certificate files that it names."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from exporter.config.leaks import Location
+from exporter.config.problem import ConfigError, Problem
+from exporter.config.tree import Document
+
+MAX_BYTES = 1_048_576
+
+
+def read(path: Path) -> str:
+    """Return the text of the configuration file.  Raises ConfigError."""
+    source = str(path)
+    try:
+        with path.open("rb") as file:
+            # One byte more than allowed: a device or pipe without end is seen without reading it.
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ConfigError(source, [Problem(None, "", "no such file; check the path")]) from None
+    except IsADirectoryError:
+        raise ConfigError(source, [Problem(None, "", "is a directory; name the YAML file in it")]) from None
+    except OSError as error:
+        why = error.strerror or "unknown error"
+        raise ConfigError(
+            source, [Problem(None, "", f"cannot be read: {why}; check owner and mode")]
+        ) from None
+    if len(data) > MAX_BYTES:
+        text = "is larger than 1 MiB; split the targets over several exporters"
+        raise ConfigError(source, [Problem(None, "", text)])
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(source, [Problem(line, "", "is not UTF-8 text; save the file as UTF-8")]) from None
+
+
+def certificates(document: Document, folder: Path) -> Iterator[Problem]:
+    """Yield a problem for each ``ca_file`` that is not a readable file of PEM certificates."""
+    targets = document.plain.get("targets") if isinstance(document.plain, dict) else None
+    for index, target in enumerate(targets if isinstance(targets, list) else ()):
+        tls = target.get("tls") if isinstance(target, dict) else None
+        named = tls.get("ca_file") if isinstance(tls, dict) else None
+        if isinstance(named, str):
+            at: Location = ("targets", index, "tls", "ca_file")
+            text = _certificate_text(folder / named)
+            if text:
+                yield document.problem(at, text)
+
+
+def _certificate_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "not a path"
+        return f"cannot be read ({why}); a relative path counts from the folder of this file"
+    return "" if b"-----BEGIN CERTIFICATE-----" in data else "holds no PEM certificate; name a file that does"

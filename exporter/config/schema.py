@@ -1,0 +1,247 @@
+"""Every key of the configuration file: its type, its default, and what it means."""
+
+from itertools import pairwise
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from exporter.config import address, names, units
+
+MIN_EVERY_S = 1.0
+MAX_EVERY_S = 86400.0
+MAX_TIMEOUT_S = 3600.0
+
+
+def _every(value: object) -> float:
+    every_s = units.seconds(value)
+    if not MIN_EVERY_S <= every_s <= MAX_EVERY_S:
+        raise ValueError("must be 1s to 1d")
+    return every_s
+
+
+def _timeout(value: object) -> float:
+    timeout_s = units.seconds(value)
+    if not 0 < timeout_s <= MAX_TIMEOUT_S:
+        raise ValueError("must be more than 0s and at most 1h")
+    return timeout_s
+
+
+def _devices(value: object) -> object:
+    if value == "auto":
+        return []
+    if isinstance(value, str):
+        return [value]
+    if value == []:
+        raise ValueError("names no device; write auto for every device found")
+    return value
+
+
+def _listen(text: str) -> str:
+    address.listen(text)
+    return text
+
+
+Every = Annotated[float, BeforeValidator(_every)]
+Timeout = Annotated[float, BeforeValidator(_timeout)]
+Share = Annotated[float, BeforeValidator(units.share)]
+Name = Annotated[str, AfterValidator(names.name)]
+Text = Annotated[str, AfterValidator(names.printable)]
+EnvName = Annotated[str, AfterValidator(names.env)]
+Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+ConnectionWord = Literal["reuse", "fresh"]
+
+
+class Section(BaseModel):
+    """A mapping of the file: unknown keys are refused, values are not converted between types."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Defaults(Section):
+    """What a probe gets where it says nothing itself."""
+
+    every: Every = Field(default=15.0, description="Time from one start to the next, 1s to 1d.")
+    timeout: Timeout = Field(
+        default=30.0, description="Total deadline of a request, connection included, at most 1h."
+    )
+    stall_timeout: Timeout | None = Field(
+        default=None,
+        description="Longest gap between two events of a stream; half the timeout where not given.",
+    )
+    connection: ConnectionWord = Field(
+        default="reuse", description="reuse keeps the connection between requests; fresh opens one for each."
+    )
+
+
+class Latency(Section):
+    """Thresholds on one clock: that share of the requests ends well and within the time."""
+
+    p50: Timeout | None = Field(default=None, description="Time that 50 % of the requests keep within.")
+    p90: Timeout | None = Field(default=None, description="Time that 90 % of the requests keep within.")
+    p95: Timeout | None = Field(default=None, description="Time that 95 % of the requests keep within.")
+    p99: Timeout | None = Field(default=None, description="Time that 99 % of the requests keep within.")
+    p99_9: Timeout | None = Field(
+        default=None, alias="p99.9", description="Time that 99.9 % of the requests keep within."
+    )
+
+    def thresholds(self) -> list[tuple[str, float]]:
+        """Return percentile and threshold in seconds of those that are given, in ascending order."""
+        given = [("50", self.p50), ("90", self.p90), ("95", self.p95), ("99", self.p99), ("99.9", self.p99_9)]
+        return [(percentile, threshold) for percentile, threshold in given if threshold is not None]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _needs_percentile(cls, data: object) -> object:
+        is_bare = isinstance(data, (str, int, float))
+        if is_bare:
+            raise ValueError("needs a percentile, such as {p99: 500ms}")
+        return data
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        given = self.thresholds()
+        if not given:
+            raise ValueError("names no percentile; write one, such as {p99: 500ms}")
+        for (low, low_s), (high, high_s) in pairwise(given):
+            if high_s < low_s:
+                raise ValueError(
+                    f"p{high} ({units.duration(high_s)}) is below p{low} ({units.duration(low_s)}), which it "
+                    f"implies; raise p{high} or drop p{low}"
+                )
+        return self
+
+
+class Sla(Section):
+    """What is promised of a probe's requests; a failed one breaks every promise it had a chance to keep."""
+
+    ttft: Latency | None = Field(default=None, description="Time to first token of any channel.")
+    ttfc: Latency | None = Field(
+        default=None, description="Time to first content token, after any reasoning."
+    )
+    itl: Latency | None = Field(
+        default=None, description="Largest gap between two token-bearing chunks of a request."
+    )
+    tpot: Latency | None = Field(
+        default=None, description="Mean time per output token after the first chunk."
+    )
+    e2e: Latency | None = Field(default=None, description="Request sent to end of the answer.")
+    availability: Share | None = Field(
+        default=None, description="Share of requests that end well, such as 99.5% or 0.995."
+    )
+
+
+class Probe(Section):
+    """One request that is sent again and again."""
+
+    name: Name = Field(description="Label `probe`; unique in the target.")
+    kind: str = Field(description="Kind of request, such as chat.")
+    every: Every | None = Field(default=None, description="Time from one start to the next, 1s to 1d.")
+    timeout: Timeout | None = Field(
+        default=None, description="Total deadline of a request, connection included, at most 1h."
+    )
+    stall_timeout: Timeout | None = Field(
+        default=None, description="Longest gap between two events of a stream."
+    )
+    connection: ConnectionWord | None = Field(default=None, description="reuse or fresh.")
+    params: dict[str, object] = Field(
+        default_factory=dict, description="What the kind takes; see its own table."
+    )
+    sla: Sla = Field(default=Sla(), description="What is promised of this probe.")
+
+
+class Prices(Section):
+    """Money per million tokens; gives spend metrics and the daily cost that `check` prints."""
+
+    input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
+    output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
+    currency: Annotated[str, AfterValidator(names.currency)] = Field(
+        default="USD", description="ISO 4217 code."
+    )
+
+
+class Tls(Section):
+    """How the server's certificate is checked."""
+
+    ca_file: str | None = Field(
+        default=None, description="PEM file with the certificates to trust, beside this file."
+    )
+    insecure: bool = Field(False, description="true accepts any certificate: for tests only.")
+    server_name: Annotated[str, AfterValidator(address.host)] | None = Field(
+        default=None, description="Name to ask for (SNI) and verify where it is not the URL's host."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.insecure and self.ca_file is not None:
+            raise ValueError("ca_file has no effect with insecure: true; remove one of the two")
+        return self
+
+
+class Target(Section):
+    """An endpoint under test."""
+
+    name: Name = Field(description="Label `target`; unique in the file.")
+    base_url: Annotated[str, AfterValidator(address.base_url)] = Field(
+        description="URL that the OpenAI paths are added to, such as https://api.example.com/v1."
+    )
+    model: Text = Field(description="Model to ask for; label `model`.")
+    api_key_env: EnvName | None = Field(
+        default=None, description="Environment variable that holds the API key."
+    )
+    api_key_file: str | None = Field(
+        default=None, description="File that holds the API key; read again at each use."
+    )
+    labels: dict[Annotated[str, AfterValidator(names.label)], Text] = Field(
+        default_factory=dict,
+        max_length=16,
+        description="Extra labels of the target's info metric only, at most 16.",
+    )
+    prices: Prices | None = Field(default=None, description="What tokens cost here.")
+    tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
+    proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
+        default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
+    )
+    probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.api_key_env is not None and self.api_key_file is not None:
+            raise ValueError("api_key_env and api_key_file are both given; remove one of the two")
+        if self.tls is not None and not self.base_url.lower().startswith("https:"):
+            raise ValueError("tls has no effect on an http:// base_url; remove it or write https://")
+        return self
+
+
+class Bench(Section):
+    """A suite of kernel benches on a schedule."""
+
+    suite: Name = Field(description="Name of the suite, such as light.")
+    every: Every = Field(default=300.0, description="Time from one start to the next, 1s to 1d.")
+    devices: Annotated[list[Annotated[str, AfterValidator(names.device)]], BeforeValidator(_devices)] = Field(
+        default_factory=list, description="auto (every device found), or cpu and cuda:N."
+    )
+
+
+class Web(Section):
+    """Where the service answers."""
+
+    listen: Annotated[str, AfterValidator(_listen)] = Field(
+        default="127.0.0.1:9780", description="HOST:PORT; IPv6 in brackets; port 0 takes any free one."
+    )
+
+
+class File(Section):
+    """The whole file."""
+
+    defaults: Defaults = Field(
+        default=Defaults(), description="What probes get where they say nothing themselves."
+    )
+    targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
+    benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
+    web: Web = Field(default=Web(), description="Where the service answers.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.targets and not self.benches:
+            raise ValueError("nothing to run; add at least one target or bench")
+        return self

@@ -1,0 +1,63 @@
+"""Families about promises: what was asked for, and every request held against it."""
+
+from exporter.metrics.catalogue.probe import WHO
+from exporter.metrics.family import Family, Type
+
+_SLI = (*WHO, "sli")
+
+REQUESTS = Family(
+    name="inference_sla_requests_total",
+    type=Type.COUNTER,
+    labels=_SLI,
+    help="Requests held against the objective, failures too. P99 <= T is exactly breaches / requests <= 1 %.",
+)
+BREACHES = Family(
+    name="inference_sla_breaches_total",
+    type=Type.COUNTER,
+    labels=_SLI,
+    help="Requests that failed or took longer than the threshold, decided for each request from its own "
+    "latency, not from buckets.",
+)
+BREACH_RUNS = Family(
+    name="inference_sla_breach_runs_total",
+    type=Type.COUNTER,
+    labels=_SLI,
+    help="Breaches whose predecessor was good: runs. runs / breaches tells how independent breaches are.",
+)
+UNDECIDED = Family(
+    name="inference_sla_undecided_total",
+    type=Type.COUNTER,
+    labels=_SLI,
+    help="Requests that are neither: the error bound of their latency straddles the threshold. They are "
+    "not in inference_sla_requests_total.",
+)
+CONSECUTIVE = Family(
+    name="inference_sla_consecutive_breaches",
+    type=Type.GAUGE,
+    labels=_SLI,
+    help="Breaches in a row up to now; an undecided request neither adds to the row nor ends it.",
+)
+OBJECTIVE = Family(
+    name="inference_sla_objective_ratio",
+    type=Type.GAUGE,
+    labels=_SLI,
+    unit="ratio",
+    help="Share of requests that must be good: 0.99 for a P99.",
+)
+THRESHOLD = Family(
+    name="inference_sla_threshold_seconds",
+    type=Type.GAUGE,
+    labels=_SLI,
+    unit="seconds",
+    help="Latency within which a request is good; absent for availability.",
+)
+
+SLA: tuple[Family, ...] = (
+    REQUESTS,
+    BREACHES,
+    BREACH_RUNS,
+    UNDECIDED,
+    CONSECUTIVE,
+    OBJECTIVE,
+    THRESHOLD,
+)

@@ -1,0 +1,10 @@
+"""What kinds of scheduled work there are."""
+
+from enum import StrEnum
+
+
+class JobKind(StrEnum):
+    """What a scheduled job does; the only source of the label ``kind`` of job metrics."""
+
+    PROBE = "probe"
+    BENCH = "bench"

@@ -1,0 +1,67 @@
+"""Shared and exclusive holds on named resources; taken at once or not at all, never waited for."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """Names of the resources that a run holds: ``target:prod-chat``, ``device:cpu``.
+
+    Probes share their target; a load test or a bench has its target or device to itself.
+    """
+
+    shared: frozenset[str] = frozenset()
+    exclusive: frozenset[str] = frozenset()
+
+
+NOTHING = Needs()
+
+
+@dataclass(slots=True)
+class _Hold:
+    sharers: int = 0
+    is_exclusive: bool = False
+
+
+class Locks:
+    """The resources of one event loop.  Nobody queues: who cannot have all he needs skips, and is counted.
+
+    A taker that only tries can starve behind sharers that overlap without a gap; benches have no sharers.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, _Hold] = {}
+
+    @contextmanager
+    def trying(self, needs: Needs) -> Iterator[bool]:
+        """Hold all that is needed for the block; give False, and hold nothing, if any is taken."""
+        if not self._are_free(needs):
+            yield False
+            return
+        self._take(needs)
+        try:
+            yield True
+        finally:
+            self._give_back(needs)
+
+    def _are_free(self, needs: Needs) -> bool:
+        return not any(name in self._held for name in needs.exclusive) and not any(
+            name in self._held and self._held[name].is_exclusive for name in needs.shared
+        )
+
+    def _take(self, needs: Needs) -> None:
+        for name in needs.shared:
+            self._held.setdefault(name, _Hold()).sharers += 1
+        for name in needs.exclusive:
+            self._held[name] = _Hold(is_exclusive=True)
+
+    def _give_back(self, needs: Needs) -> None:
+        for name in needs.exclusive:
+            del self._held[name]
+        for name in needs.shared:
+            hold = self._held[name]
+            hold.sharers -= 1
+            if hold.sharers == 0:
+                del self._held[name]
