@@ -1,6 +1,7 @@
 """Requests to OpenAI-compatible servers: the openai SDK builds and types them, the wire carries them."""
 
 import asyncio
+import gc
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -79,6 +80,10 @@ class OpenAiApi:
 def _import_sdk() -> "type[Sdk]":
     from exporter.adapters.openai_sdk import Sdk  # noqa: PLC0415
 
+    # The SDK's 90,000 objects live as long as the process.  Walking them at every full collection would hold
+    # the interpreter lock, and with it the reading of every stream, for 50 ms each time.
+    gc.collect()
+    gc.freeze()
     return Sdk
 
 
