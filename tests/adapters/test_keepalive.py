@@ -86,7 +86,11 @@ async def test_a_fresh_connection_is_opened_and_closed(wire: Wire) -> None:
 
 
 async def test_a_connection_whose_request_was_not_taken_whole_is_not_used_again(wire: Wire) -> None:
-    async with serving(always(whole(b"{}", status="413 Too Large")), reads_body=False) as server:
+    async def answers_and_reads_no_more(peer: Peer, request: Request) -> None:
+        await peer.send(whole(b"{}", status="413 Too Large"))
+        await asyncio.Event().wait()
+
+    async with serving(answers_and_reads_no_more, reads_body=False) as server:
         got = await wire.exchange(request_to(f"http://127.0.0.1:{server.port}/", body=b"x" * 8_000_000))
         assert (got.status, got.send_done_ns) == (413, None)
         again = await wire.exchange(request_to(f"http://127.0.0.1:{server.port}/"))
