@@ -145,8 +145,8 @@ def test_the_page_says_what_was_promised_and_how_much_of_it_is_broken(tmp_path):
         {
             "summary": "prod breaks its ttft_p99 objective",
             "description": "100% of the requests of the last 15 minutes by probe p of prod (model m) "
-            "failed or were too slow, and chance does not explain what the last hours show. The objective: 99% of the "
-            "requests end well and within 0.5 s.",
+            "failed or were too slow, and chance does not explain what the last hours show. "
+            "The objective: 99% of the requests end well and within 0.5 s.",
             "runbook_url": "docs/runbooks.md#inferenceslabreach",
         },
     )
