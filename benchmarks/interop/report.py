@@ -82,8 +82,10 @@ def problems(rows: list[Figures]) -> list[str]:
 def table(rows: list[Figures]) -> str:
     """Render the figures as Markdown."""
     lines = [
-        ("| server | probe | probes | failures | new connections | TTFT ms | gap ms | TPOT ms | E2E ms"
-        " | tokens | not observed |"),
+        (
+            "| server | probe | probes | failures | new connections | TTFT ms | gap ms | TPOT ms | E2E ms"
+            " | tokens | not observed |"
+        ),
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:

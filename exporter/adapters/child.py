@@ -139,18 +139,17 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-async def start_child(module: str, *, environment: Mapping[str, str]) -> Child | ChildEnd:
-    """Start ``python -m module PARENT_PID`` with exactly this environment.
+async def start_child(module: str, *arguments: str, environment: Mapping[str, str]) -> Child | ChildEnd:
+    """Start ``python -m module ARGUMENT...`` with exactly this environment.
 
-    The caller stops every child it got, in a ``finally``.  The child is told our process id so that it can
-    tie its life to ours (``exporter.workers.channel``).
+    The caller stops every child it got, in a ``finally``.
     """
     try:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             module,
-            str(os.getpid()),
+            *arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -130,12 +130,16 @@ def _table(report: "BenchReport") -> "Table":
     from rich.table import Table
 
     table = Table(
-        title=f"suite {report.suite}", title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0)
+        title=f"suite {report.suite}, median of the repeats",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
     # Eighty columns hold all of them with the longest values there are.
     for column in ("case", "variant", "device"):
         table.add_column(column, no_wrap=True)
-    for column in ("median ms", "spread", "tokens/s", "GFLOP/s"):
+    for column in ("ms", "spread", "tokens/s", "FLOP/s"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("backend", no_wrap=True)
     table.add_column("right", no_wrap=True)
@@ -149,14 +153,26 @@ def _row(result: "KernelResult") -> tuple[str, ...]:
     seen, summary = result.measurement, result.summary
     backend, correct = (seen.backend.value, "yes" if seen.correct else "NO") if seen else ("-", "-")
     if summary is None or result.tokens_per_second is None or result.flops_per_second is None:
-        return (*what, result.verdict.value, "-", "-", "-", backend, correct)
+        return (*what, "-", "-", "-", "-", backend, correct)
     spread = (summary.q3_s - summary.q1_s) / summary.median_s
     return (
         *what,
-        f"{summary.median_s * 1e3:.3f}",
+        _milliseconds(summary.median_s),
         f"{spread:.1%}",
-        f"{result.tokens_per_second:,.0f}",
-        f"{result.flops_per_second / 1e9:.1f}",
+        _compact(result.tokens_per_second),
+        _compact(result.flops_per_second),
         backend,
         correct,
     )
+
+
+def _milliseconds(value_s: float) -> str:
+    digits = 4 if value_s < 1e-3 else 2 if value_s < 1 else 0
+    return f"{value_s * 1e3:.{digits}f}"
+
+
+def _compact(value: float) -> str:
+    for scale, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= scale:
+            return f"{value / scale:.1f}{letter}"
+    return f"{value:.1f}"

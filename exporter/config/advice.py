@@ -18,6 +18,7 @@ def advice(configuration: Configuration, environ: Mapping[str, str]) -> tuple[st
     Looks at the environment and the key files, but never repeats what they hold.
     """
     lines = [line for plan in configuration.targets for line in _of_plan(plan, environ)]
+    lines += _overruns(configuration)
     if not is_loopback(configuration.web.host):
         lines.append(
             f"web.listen: {configuration.web.host} can be reached from other hosts, and anyone there may read"
@@ -28,15 +29,25 @@ def advice(configuration: Configuration, environ: Mapping[str, str]) -> tuple[st
 def _of_plan(plan: TargetPlan, environ: Mapping[str, str]) -> Iterator[str]:
     for text in _of_target(plan.target, environ):
         yield f"target {plan.target.name}: {text}"
-    slow = [spec.name for spec in plan.probes if spec.timeout_s > spec.every_s]
-    if slow:
-        yield (
-            f"target {plan.target.name}: timeout is longer than every in {', '.join(slow)}; "
-            "a slow request overruns its next slots, which are counted and not made up for"
-        )
     for spec in plan.probes:
         for text in _of_probe(spec):
             yield f"target {plan.target.name}, probe {spec.name}: {text}"
+
+
+def _overruns(configuration: Configuration) -> Iterator[str]:
+    """Yield one line for all probes together: with the defaults alone it holds for every probe."""
+    slow = [
+        f"{plan.target.name}/{spec.name}"
+        for plan in configuration.targets
+        for spec in plan.probes
+        if spec.timeout_s > spec.every_s
+    ]
+    if slow:
+        more = f" and {len(slow) - 1} more" if len(slow) > 1 else ""
+        yield (
+            f"timeout is longer than every in {slow[0]}{more}: a request that slow skips the next slots, "
+            "which are counted and not made up for"
+        )
 
 
 def _of_target(target: Target, environ: Mapping[str, str]) -> Iterator[str]:

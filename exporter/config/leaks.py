@@ -60,6 +60,15 @@ def is_key_name(name: str) -> bool:
 Location = tuple[str | int, ...]
 
 
+def _is_our_word(at: Location) -> bool:
+    """Tell whether a mapping's keys are this file's vocabulary.
+
+    Names of labels are the user's own, and so is what a request carries below its parameters: a JSON schema
+    may well have a property ``token``.
+    """
+    return "labels" not in at and "params" not in at[:-1]
+
+
 def leaks(value: object, at: Location = ()) -> Iterator[Location]:
     """Yield where in the parsed file a secret stands, by the name of its key or by the shape of its text."""
     if isinstance(value, str):
@@ -70,8 +79,7 @@ def leaks(value: object, at: Location = ()) -> Iterator[Location]:
             yield from leaks(item, (*at, index))
     elif isinstance(value, dict):
         for name, item in value.items():
-            # A label may be called "key"; its value is still looked at.
-            if (is_key_name(name) and "labels" not in at) or holds_key(name):
+            if (is_key_name(name) and _is_our_word(at)) or holds_key(name):
                 yield (*at, name)
             else:
                 yield from leaks(item, (*at, name))

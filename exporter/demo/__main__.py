@@ -13,6 +13,8 @@ from exporter.demo.settings import FaultRates, Settings
 # Before numpy is imported: the matrices are too small to share, and idle BLAS threads spin.
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{_library}_NUM_THREADS"] = "1"
+# Huge pages would make the whole key-value cache resident (+100 MB) when a few rows of it are used.
+os.environ["NUMPY_MADVISE_HUGEPAGE"] = "0"
 
 _RATE = click.FloatRange(0, 1)
 

@@ -23,7 +23,8 @@ logger = logging.getLogger(__name__)
 
 async def start_worker() -> Child | ChildEnd:
     """Start a kernel worker with our environment's harmless part."""
-    return await start_child(WORKER, environment=child_environment(os.environ, threads=THREADS))
+    environment = child_environment(os.environ, threads=THREADS)
+    return await start_child(WORKER, str(os.getpid()), environment=environment)
 
 
 class BenchRunner:

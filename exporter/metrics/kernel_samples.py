@@ -25,11 +25,11 @@ def of_report(report: BenchReport) -> Iterator[Sample]:
 
     Where the worker died before it could say whether torch is there, ``supported`` stays as it was.
     """
+    yield from initial(report.suite, (result.run for result in report.results))
     yield Sample(names.BENCH_SECONDS, (report.suite,), report.seconds)
     yield Sample(names.LAST_RUN, (report.suite,), report.finished_unix_s)
     if report.supported is not None:
         yield Sample(names.SUPPORTED, (), float(report.supported))
-    yield from initial(report.suite, (result.run for result in report.results))
     for result in report.results:
         yield from _of_result(report.suite, result)
 

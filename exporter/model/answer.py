@@ -44,23 +44,28 @@ def read_answer(transcript: Transcript) -> Answer:
     Of a status other than 2xx only the error object is read.  Reading stops at the first ``[DONE]``, error
     or malformed event.
     """
-    is_complete = transcript.complete_ns is not None
+    is_complete = transcript.fault is None
     if transcript.status is None or not 200 <= transcript.status < 300:
         return Answer(error=read_error(_json(transcript.content)))
+    if (transcript.header("content-encoding") or "identity").strip().lower() != "identity":
+        return Answer(malformed="the body is compressed, which was not asked for")
     content = transcript.content
     media = _media_type(transcript, content)
     if media == "text/event-stream":
         return _read_stream(split(transcript.body, is_complete=is_complete))
     if media == "application/json" or media.endswith("+json"):
         return _read_body(transcript, content)
-    known = media if media in {"text/html", "text/plain", "application/x-ndjson"} else "another type"
-    return Answer(malformed=f"the content type is {known}, not that of a chat completion")
+    known = media if media in {"text/html", "text/plain", "application/x-ndjson"} else "of another type"
+    return Answer(malformed=f"the body is {known}, not a chat completion")
 
 
 def _media_type(transcript: Transcript, content: bytes) -> str:
     said = (transcript.header("content-type") or "").partition(";")[0].strip().lower()
+    if said not in {"", "text/event-stream"}:
+        return said
+    # No line of an event stream begins like this, and servers do send a bare error under that type.
     looks_like = {b"<": "text/html", b"{": "application/json", b"[": "application/json"}
-    return said or looks_like.get(content.lstrip()[:1], "text/event-stream")
+    return looks_like.get(content.lstrip()[:1], "text/event-stream")
 
 
 def _read_stream(events: tuple[Event, ...]) -> Answer:

@@ -5,7 +5,7 @@ read as absent; nothing here raises.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -55,7 +55,9 @@ def read_delta(chunk: dict[str, object]) -> Delta:
     for choice in _dicts(chunk.get("choices")):
         said = choice.get("delta") or choice.get("message")
         if isinstance(said, dict):
-            channels.update(_channels(said))
+            for name, value in said.items():
+                if value and (read := _FIELDS.get(name)) is not None:
+                    channels.update(read(value))
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             finish = reason
@@ -78,26 +80,52 @@ def read_error(body: object) -> ServerError | None:
     return ServerError(_code(error)) if isinstance(error, dict) else ServerError()
 
 
-def _channels(said: dict[str, object]) -> Iterator[Channel]:
-    content = said.get("content")
-    if _text(content):
+def _content(value: object) -> Iterator[Channel]:
+    if _text(value):
         yield Channel.CONTENT
-    for part in _dicts(content):
+    for part in _dicts(value):
         # Mistral streams a list of parts, thinking among them.
-        is_thought = part.get("type") in {"thinking", "reasoning"}
         if any(part.get(key) for key in ("text", "thinking", "reasoning")):
+            is_thought = part.get("type") in ("thinking", "reasoning")
             yield Channel.REASONING if is_thought else Channel.CONTENT
-    if _text(said.get("reasoning")) or _text(said.get("reasoning_content")):
+
+
+def _reasoning(value: object) -> Iterator[Channel]:
+    if _text(value) or any(_has(detail, "text", "summary", "data") for detail in _dicts(value)):
         yield Channel.REASONING
-    if any(_has(detail, "text", "summary", "data") for detail in _dicts(said.get("reasoning_details"))):
-        yield Channel.REASONING
-    calls = (call.get(kind) for call in _dicts(said.get("tool_calls")) for kind in ("function", "custom"))
-    if any(_has(call, "name", "arguments", "input") for call in (*calls, said.get("function_call"))):
+
+
+def _tool_calls(value: object) -> Iterator[Channel]:
+    calls = (call.get(kind) for call in _dicts(value) for kind in ("function", "custom"))
+    if any(_has(call, "name", "arguments", "input") for call in calls):
         yield Channel.TOOL
-    if _text(said.get("refusal")):
+
+
+def _function_call(value: object) -> Iterator[Channel]:
+    if _has(value, "name", "arguments"):
+        yield Channel.TOOL
+
+
+def _refusal(value: object) -> Iterator[Channel]:
+    if _text(value):
         yield Channel.REFUSAL
-    if _has(said.get("audio"), "data", "transcript"):
+
+
+def _audio(value: object) -> Iterator[Channel]:
+    if _has(value, "data", "transcript"):
         yield Channel.AUDIO
+
+
+_FIELDS: dict[str, Callable[[object], Iterator[Channel]]] = {
+    "content": _content,
+    "reasoning": _reasoning,
+    "reasoning_content": _reasoning,
+    "reasoning_details": _reasoning,
+    "tool_calls": _tool_calls,
+    "function_call": _function_call,
+    "refusal": _refusal,
+    "audio": _audio,
+}
 
 
 def _usage(usage: object) -> Usage | None:

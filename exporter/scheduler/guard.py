@@ -68,7 +68,7 @@ async def _run(job: Job, slot: Slot) -> Ending:
     try:
         await job.run(slot)
     except Exception as error:  # noqa: BLE001 - the scheduler's guard: a bug in one job must not stop the others
-        log.error("job crashed: job=%s error=%s", job.name, describe(error))  # noqa: TRY400 - no message, no values
+        log.error("job crashed: job=%s error=%s", job.name, describe(error))
         return Ending.CRASHED
     return Ending.FINISHED
 

@@ -16,7 +16,7 @@ class ChatParams(BaseModel):
     temperature: float = Field(default=0.0, ge=0, le=2)
     stream: bool = True
     effort: Literal["low", "high"] | None = None
-    stop: str | list[str] = ()
+    stop: str | list[str] = Field(default_factory=list)
 
 
 class EmbeddingsParams(BaseModel):

@@ -91,6 +91,8 @@ class ScriptedServer:
         self._port = 0
         self.connections = 0
         self.requests: list[Request] = []
+        self.asked = asyncio.Event()
+        """Set once the first request has come whole."""
 
     @property
     def url(self) -> str:
@@ -121,6 +123,7 @@ class ScriptedServer:
             while (request := await _read(reader, number)) is not None:
                 script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
                 self.requests.append(request)
+                self.asked.set()
                 if not await _play(script, reader, writer):
                     break
         except (OSError, asyncio.CancelledError):

@@ -180,5 +180,25 @@ STREAMS = [
         came=answered(piece(5, "x"), content_type=f"{KEY}/x"),
         is_=Outcome.INVALID_RESPONSE,
     ),
+    Case(
+        says="gzip unasked",
+        came=answered(
+            piece(5, b"\x1f\x8b"),
+            headers=(("content-type", "text/event-stream"), ("content-encoding", "gzip")),
+        ),
+        is_=Outcome.INVALID_RESPONSE,
+        detail="the body is compressed, which was not asked for",
+    ),
+    Case(
+        says="a bare error under the type of a stream",
+        came=answered(piece(5, event(error=ERROR)[6:])),
+        is_=Outcome.STREAM_ERROR,
+    ),
+    Case(
+        says="HTML under the type of a stream",
+        came=answered(piece(5, "\n<html>")),
+        is_=Outcome.INVALID_RESPONSE,
+        detail="the body is text/html, not a chat completion",
+    ),
     Case(says="204", came=answered(status=204, content_type=None), is_=Outcome.STREAM_TRUNCATED),
 ]

@@ -12,7 +12,7 @@ from tests.truth.raw_client import Client
 Start = Callable[..., TruthServer]
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def compiler() -> None:
     """Skip where nothing can be compiled, unless everything is required; build once."""
     lacking = missing_tools()
@@ -24,7 +24,7 @@ def compiler() -> None:
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
+def start(compiler: None) -> Iterator[Start]:
     """Start truth servers that end with the test."""
     with ExitStack() as stack:
         yield lambda *options, **named: stack.enter_context(TruthServer(*options, **named))

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.truth import Fault
 
-pytestmark = pytest.mark.cc
+pytestmark = [pytest.mark.cc, pytest.mark.usefixtures("compiler")]
 
 FAST = ("--ttft-ms", "2", "--itl-ms", "1", "--tokens", "4")
 STREAM = {"stream": True, "stream_options": {"include_usage": True}}

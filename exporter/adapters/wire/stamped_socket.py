@@ -171,19 +171,21 @@ class StampedSocket:
             self._segments is not None and segments is not None and segments - self._segments == len(reads)
         )
         self._segments = segments
-        if not one_each and self._watch is not None:
-            # What woke the loop was the first of these segments.
-            lower_ns = max(lower_ns, min(self._watch.woken_ns() or 0, reads[0].read_ns))
+        # What woke the loop was the first of these segments.
+        woken_ns = None if one_each or self._watch is None else self._watch.woken_ns()
         records = []
         for read in reads:
             at_ns = None
             if read.stamp_ns is not None:
                 at_ns = self._clock.monotonic_of(read.stamp_ns, not_before_ns=lower_ns, read_ns=read.read_ns)
-            if at_ns is None:
-                records.append(Record(read.read_ns, lower_ns, read.read_ns, read.data, kernel=False))
-            else:
-                earliest_ns = at_ns if one_each else lower_ns
-                records.append(Record(at_ns, earliest_ns, read.read_ns, read.data, kernel=True))
+            earliest_ns = lower_ns
+            if one_each and at_ns is not None:
+                earliest_ns = at_ns
+            elif woken_ns is not None and woken_ns <= (at_ns or read.read_ns):
+                earliest_ns = max(lower_ns, woken_ns)
+            records.append(
+                Record(at_ns or read.read_ns, earliest_ns, read.read_ns, read.data, kernel=at_ns is not None)
+            )
             if len(read.data) < READ_BYTES:
                 lower_ns = max(lower_ns, read.before_ns)
         self._empty_ns = lower_ns if segments is None else reads[-1].read_ns

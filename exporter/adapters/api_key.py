@@ -1,0 +1,38 @@
+"""API keys, read at every use so that a rotated key is picked up."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from exporter.model.target import KeySource
+
+
+class KeyUnavailable(Exception):  # noqa: N818 - it is a state of the configuration, named as such
+    """The configured key cannot be had; says which variable or file, never what is in it."""
+
+
+def read_key(source: KeySource, environ: Mapping[str, str] = os.environ) -> str:
+    """Return the key without surrounding white space.  Raises KeyUnavailable."""
+    if source.env is not None:
+        where, raw = f"environment variable {source.env}", environ.get(source.env)
+        if raw is None:
+            raise KeyUnavailable(f"{where} is not set; set it to the API key and restart")
+    else:
+        where, raw = f"key file {source.file}", _read(source.file or "")
+    key = raw.strip()
+    if not key:
+        raise KeyUnavailable(f"{where} is empty; put the API key in it")
+    if not key.isascii() or not key.isprintable():
+        raise KeyUnavailable(
+            f"{where} holds characters that no HTTP header can carry; keep one line of ASCII"
+        )
+    return key
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise KeyUnavailable(f"key file {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise KeyUnavailable(f"key file {path} is not text") from None

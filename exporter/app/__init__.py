@@ -1,0 +1,1 @@
+"""The only composition root: configuration, adapters, jobs, scheduler, web."""

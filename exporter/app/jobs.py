@@ -1,0 +1,79 @@
+"""Scheduled jobs made from the configuration."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from exporter.app.meter import Meter, probe_job_name
+from exporter.kernels.runner import BenchRunner
+from exporter.kernels.suite import SUITES
+from exporter.model.configuration import BenchPlan
+from exporter.model.job import JobKind
+from exporter.model.schedule import Slot
+from exporter.model.target import ProbeSpec, Target
+from exporter.probes.base import Doors, ProbeKind
+from exporter.scheduler.job import Job
+from exporter.scheduler.locks import Needs
+
+BENCH_DELAY_S = 1.0
+"""A bench starts soon after the service: a newcomer waits for it, and probes have their own stagger."""
+BENCH_MARGIN_S = 120.0
+"""On top of a suite's own time: starting the worker and importing torch on a busy machine."""
+
+
+class Jobs:
+    """Makes jobs whose results go to the meter."""
+
+    def __init__(
+        self, *, kinds: Mapping[str, ProbeKind], doors: Doors, benches: BenchRunner, meter: Meter
+    ) -> None:
+        self._kinds = kinds
+        self._doors = doors
+        self._benches = benches
+        self._meter = meter
+
+    def probe(self, target: Target, spec: ProbeSpec) -> Job:
+        """Return the job of one probe; probes share their target."""
+        name = probe_job_name(target, spec)
+        return Job(
+            name=name,
+            kind=JobKind.PROBE,
+            every_s=spec.every_s,
+            deadline_s=spec.timeout_s,
+            run=self._probing(name, target, spec),
+            needs=Needs(shared=frozenset({f"target:{target.name}"})),
+        )
+
+    def bench(self, plan: BenchPlan) -> Job:
+        """Return the job of one bench plan; a bench has its devices to itself."""
+
+        async def run(_slot: Slot) -> None:
+            self._meter.benched(await self._benches.run(plan))
+
+        return Job(
+            name=bench_job_name(plan),
+            kind=JobKind.BENCH,
+            every_s=plan.every_s,
+            deadline_s=SUITES[plan.suite].deadline_s + BENCH_MARGIN_S,
+            run=run,
+            needs=Needs(exclusive=_devices(plan)),
+            delay_s=BENCH_DELAY_S,
+        )
+
+    def _probing(self, name: str, target: Target, spec: ProbeSpec) -> Callable[[Slot], Awaitable[None]]:
+        kind = self._kinds[spec.kind]
+
+        async def run(_slot: Slot) -> None:
+            self._meter.probed(name, await kind.run(target, spec, self._doors))
+
+        return run
+
+
+def bench_job_name(plan: BenchPlan) -> str:
+    """Return the unique name of a bench's job."""
+    return f"bench:{plan.suite}:{','.join(plan.devices) or 'auto'}:{plan.every_s:g}"
+
+
+def _devices(plan: BenchPlan) -> frozenset[str]:
+    """Name what a bench holds; which accelerators exist is known to the worker only, so they are one."""
+    if not plan.devices:
+        return frozenset({"device:cpu", "device:accelerators"})
+    return frozenset("device:cpu" if device == "cpu" else "device:accelerators" for device in plan.devices)

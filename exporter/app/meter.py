@@ -1,0 +1,133 @@
+"""What happens becomes metrics here: results, the schedule's account, reloads."""
+
+from collections.abc import Callable, Iterable
+
+from exporter.adapters.prometheus import Sink
+from exporter.kernels.suite import known_runs
+from exporter.metrics import kernel_samples, samples, service_samples
+from exporter.metrics.buckets import bucket_bounds
+from exporter.metrics.catalogue import ALL
+from exporter.metrics.family import Sample
+from exporter.metrics.sla_ledger import SlaLedger
+from exporter.metrics.targets import departed, target_info
+from exporter.model.configuration import Configuration
+from exporter.model.job import JobKind
+from exporter.model.kernel import BenchReport
+from exporter.model.outcome import Outcome
+from exporter.model.results import ProbeResult
+from exporter.model.schedule import MissCause
+from exporter.model.target import Identity, ProbeSpec, Target
+from exporter.scheduler.job import Ending, Job
+from exporter.web.answers import Exposition
+
+# A run that ends in one of these ways returned no result, and yet its slot must be accounted for.
+_WITHOUT_RESULT = {
+    Ending.CRASHED: Outcome.INTERNAL,
+    Ending.OVERDUE: Outcome.INTERNAL,
+    Ending.ABANDONED: Outcome.INTERNAL,
+    Ending.CANCELLED: Outcome.CANCELLED,
+}
+
+
+class Meter:
+    """Turns results and events into samples and applies them; the scheduler's observer.
+
+    Everything but ``render`` is called on the event loop's thread.
+    """
+
+    def __init__(self, configuration: Configuration, *, unix_s: Callable[[], float]) -> None:
+        self._unix_s = unix_s
+        self._sink = Sink(ALL, bucket_bounds(configuration.targets))
+        self._ledger = SlaLedger()
+        self._configuration = configuration
+        self._probes: dict[str, tuple[Target, ProbeSpec]] = {}
+        self._adopt(configuration)
+
+    def started(self, version: str, revision: str, python_version: str) -> None:
+        """Record the start of the service with a configuration that was accepted."""
+        now = self._unix_s()
+        self._sink.apply(service_samples.started(version, revision, python_version, now))
+        self._sink.apply(service_samples.reloaded(now))
+
+    def render(self, accept: str) -> Exposition:
+        """Return the exposition; called from the rendering thread."""
+        return Exposition(*self._sink.render(accept))
+
+    def probed(self, name: str, result: ProbeResult) -> None:
+        """Record a probe's result, unless its job has been taken off the schedule meanwhile."""
+        if self._probes.get(name) == (result.target, result.spec):
+            self._sink.apply(samples.of(result))
+            self._sink.apply(self._ledger.record(result))
+
+    def benched(self, report: BenchReport) -> None:
+        """Record a kernel bench."""
+        self._sink.apply(kernel_samples.of_report(report))
+        if (table := kernel_samples.info(report)) is not None:
+            self._sink.set_info(table)
+
+    def reconfigured(self, configuration: Configuration) -> None:
+        """Forget what departed, keep what goes on, and give what is new its zeros."""
+        for labels in departed(self._configuration.targets, configuration.targets):
+            self._sink.forget(labels)
+            self._ledger.forget(labels)
+        self._sink.set_buckets(bucket_bounds(configuration.targets))
+        self._adopt(configuration)
+        self._sink.apply(service_samples.reloaded(self._unix_s()))
+
+    def reload_refused(self) -> None:
+        """Record that a new configuration was refused and the old one goes on."""
+        self._sink.apply(service_samples.reload_refused())
+
+    def on_lag(self, job: Job, lag_s: float) -> None:
+        """Record how late a run started after its slot."""
+        if job.kind is JobKind.PROBE:
+            self._sink.apply(service_samples.probe_started(lag_s))
+
+    def on_missed(self, job: Job, cause: MissCause, slots: int) -> None:
+        """Record slots without a run."""
+        if job.name in self._probes:
+            target, spec = self._probes[job.name]
+            self._sink.apply(service_samples.missed(_identity(target, spec), cause, slots))
+
+    def on_ended(self, job: Job, ending: Ending) -> None:
+        """Record how a run ended, and a result for a probe that returned none."""
+        self._sink.apply(service_samples.ended(job.kind, ending))
+        outcome = _WITHOUT_RESULT.get(ending)
+        if outcome is not None and job.name in self._probes:
+            target, spec = self._probes[job.name]
+            result = ProbeResult(target=target, spec=spec, outcome=outcome, finished_unix_s=self._unix_s())
+            self.probed(job.name, result)
+
+    def on_loop_lag(self, lag_s: float) -> None:
+        """Record how late the event loop came to a tick."""
+        self._sink.apply(service_samples.loop_lagged(lag_s))
+
+    def on_clock_step(self, step_s: float) -> None:  # noqa: ARG002 - the count is the metric, the log has the size
+        """Record that the wall clock jumped."""
+        self._sink.apply(service_samples.clock_stepped())
+
+    def _adopt(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._probes = {
+            probe_job_name(plan.target, spec): (plan.target, spec)
+            for plan in configuration.targets
+            for spec in plan.probes
+        }
+        self._sink.set_info(target_info(plan.target for plan in configuration.targets))
+        self._sink.apply(self._zeros(configuration))
+
+    def _zeros(self, configuration: Configuration) -> Iterable[Sample]:
+        for target, spec in self._probes.values():
+            yield from samples.initial(target, spec)
+            yield from self._ledger.standing(_identity(target, spec), spec.objectives)
+        for plan in configuration.benches:
+            yield from kernel_samples.initial(plan.suite, known_runs(plan))
+
+
+def probe_job_name(target: Target, spec: ProbeSpec) -> str:
+    """Return the unique name of a probe's job."""
+    return f"probe:{target.name}/{spec.name}"
+
+
+def _identity(target: Target, spec: ProbeSpec) -> Identity:
+    return Identity(target.name, target.model, spec.name)
