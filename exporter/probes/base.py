@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from exporter.model.verdict import Verdict
 
 LARGE_BYTES = 262_144
 """Read in 0.1 s at the most; five times what 64 tokens come to."""
+_READER = ThreadPoolExecutor(1, thread_name_prefix="large answers")
 
 
 class Api(Protocol):
@@ -50,10 +52,12 @@ class ProbeKind:
 async def off_the_loop(transcript: Transcript, read: Callable[[], ProbeResult]) -> ProbeResult:
     """Return what ``read`` makes of a transcript, on a thread where that would hold up everybody else.
 
-    A server may send as much as the wire takes, and 8 MiB in tiny events are read for 2.5 s.
+    A server may send as much as the wire takes, and 8 MiB in tiny events are read for 2.5 s.  One thread for
+    all of them: the event loop competes with it for the interpreter.
     """
-    size = sum(len(piece.data) for piece in transcript.body)
-    return read() if size <= LARGE_BYTES else await asyncio.to_thread(read)
+    if sum(len(piece.data) for piece in transcript.body) <= LARGE_BYTES:
+        return read()
+    return await asyncio.get_running_loop().run_in_executor(_READER, read)
 
 
 def result_of(
