@@ -15,6 +15,8 @@ from exporter.scheduler.locks import Needs
 
 BENCH_DELAY_S = 1.0
 """A bench starts soon after the service: a newcomer waits for it, and probes have their own stagger."""
+READING_S = 5.0
+"""On top of a request's deadline: the largest answer is read for 2.5 s, after it has come."""
 BENCH_MARGIN_S = 120.0
 """On top of a suite's own time: starting the worker and importing torch on a busy machine."""
 
@@ -37,7 +39,7 @@ class Jobs:
             name=name,
             kind=JobKind.PROBE,
             every_s=spec.every_s,
-            deadline_s=spec.timeout_s,
+            deadline_s=spec.timeout_s + READING_S,
             run=self._probing(name, target, spec),
             needs=Needs(shared=frozenset({f"target:{target.name}"})),
         )

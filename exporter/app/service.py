@@ -85,10 +85,11 @@ class Service:
         revision = os.environ.get("INFERENCE_EXPORTER_REVISION", "")
         self._meter.started(__version__, revision, platform.python_version())
         self._listen_to_signals()
-        await self._api.prepare()
-        self._scheduler.start()
-        self._scheduler.add([self._jobs.probe(job.target, job.spec) for job in jobs(self._configuration)])
-        self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
+        async with self._reloading:  # one that comes now has nothing yet to change
+            await self._api.prepare()
+            self._scheduler.start()
+            self._scheduler.add([self._jobs.probe(job.target, job.spec) for job in jobs(self._configuration)])
+            self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
@@ -112,6 +113,8 @@ class Service:
                 text = "\n".join(error.lines)
                 log.error("reload refused, the old configuration stays in force:\n%s", text)
                 return Reloaded(False, text)
+            if self._stopping.is_set():
+                return Reloaded(False, "the service is stopping; the configuration is read at the next start")
             plan = diff(self._configuration, new)
             await self._go_over(plan, new)
             log.info("reloaded: %s", plan.summary)

@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from exporter.config.address import is_loopback
+from exporter.config.reading import read_bounded
 from exporter.config.units import duration
 from exporter.model.configuration import Configuration, TargetPlan
 from exporter.model.target import KeySource, ProbeSpec, Target
@@ -71,10 +72,10 @@ def _key_missing(key: KeySource, environ: Mapping[str, str]) -> str:
         is_usual = key.env.isupper() and len(key.env) <= _USUAL_NAME_LENGTH
         return f"the environment variable {key.env if is_usual else 'of api_key_env'} is not set"
     try:
-        with Path(key.file or "").open("rb") as file:
-            return "" if file.read(1) else "api_key_file is empty; write the key into it"
+        is_empty = not read_bounded(Path(key.file or ""), 1)
     except (OSError, ValueError):
         return "api_key_file cannot be read; check that it is there and readable for this user"
+    return "api_key_file is empty; write the key into it" if is_empty else ""
 
 
 def _of_probe(spec: ProbeSpec) -> Iterator[str]:

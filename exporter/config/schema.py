@@ -46,6 +46,7 @@ Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
 Name = Annotated[str, AfterValidator(names.name)]
 Text = Annotated[str, AfterValidator(names.printable)]
+FilePath = Annotated[str, AfterValidator(names.path)]
 EnvName = Annotated[str, AfterValidator(names.env)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
@@ -169,7 +170,7 @@ class Prices(Section):
 class Tls(Section):
     """How the server's certificate is checked."""
 
-    ca_file: str | None = Field(
+    ca_file: FilePath | None = Field(
         default=None, description="PEM file with the certificates to trust, beside this file."
     )
     insecure: bool = Field(False, description="true accepts any certificate: for tests only.")
@@ -195,7 +196,7 @@ class Target(Section):
     api_key_env: EnvName | None = Field(
         default=None, description="Environment variable that holds the API key."
     )
-    api_key_file: str | None = Field(
+    api_key_file: FilePath | None = Field(
         default=None, description="File that holds the API key; read again at each use."
     )
     labels: dict[Annotated[str, AfterValidator(names.label)], Text] = Field(
