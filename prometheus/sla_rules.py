@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from exporter.metrics.catalogue import sla
+from prometheus import confirmed
 from prometheus import evidence as ev
 from prometheus.annotations import PERCENT, PROBE_OF, PROMISE
 from prometheus.document import Alert, Group, Record
@@ -40,6 +41,7 @@ def page(pace: Pace) -> Group:
     conditions = (
         *(_sure(look) for look in PAGE_LOOKS),
         f"max by ({SLI}) ({sla.CONSECUTIVE.name}) >= {IN_A_ROW}",
+        confirmed.condition(pace, SOONEST_NATS),
         *(_burns(*rate) for rate in BURN_RATES),
     )
     either = "\n  or ".join(f"({condition})" for condition in conditions)
@@ -51,6 +53,7 @@ def page(pace: Pace) -> Group:
             *(record for window in windows for record in ev.counts(pace, window)),
             *(ev.share(window) for window in windows),
             *(ev.evidence(look.window) for look in PAGE_LOOKS),
+            *confirmed.records(pace),
             Alert(
                 name="InferenceSLABreach",
                 expr=f"({ev.ratio('15m')} and on ({SLI}) (\n  {either}\n))\n"

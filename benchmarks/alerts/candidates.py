@@ -7,6 +7,8 @@ import numpy as np
 
 from benchmarks.alerts.histories import Bools, Floats
 from benchmarks.alerts.replica import Scraped
+from prometheus.confirmed import LEAST_RUNS as CONFIRMED_RUNS
+from prometheus.confirmed import MINUTES
 from prometheus.promql import at_least, seconds
 from prometheus.sla_rules import BURN_RATES, IN_A_ROW, LEAST_RUNS, PAGE_LOOKS, SOONEST_NATS
 
@@ -103,7 +105,7 @@ def page(seen: Scraped) -> Bools:
     return evidence(discount=True)(seen) | in_a_row(seen) | burn_rates(IN_A_ROW)(seen)
 
 
-def confirmed(slots: int, level: float = SOONEST_NATS, least_runs: int = 4) -> Rule:
+def confirmed(slots: int, level: float = SOONEST_NATS, least_runs: int = CONFIRMED_RUNS) -> Rule:
     """Evidence of scheduled and confirming probes over 15 min, with a breach in each of so many minutes."""
 
     def rule(seen: Scraped) -> Bools:
@@ -135,5 +137,5 @@ PLAIN: dict[str, Rule] = {
 CONFIRMED: dict[str, Rule] = {
     "page or confirmed, 1 blip can page": lambda seen: page(seen) | confirmed(0)(seen),
     "page or confirmed in 3 minutes": lambda seen: page(seen) | confirmed(3)(seen),
-    "**page or confirmed in 6 minutes**": lambda seen: page(seen) | confirmed(6)(seen),
+    "**InferenceSLABreach**": lambda seen: page(seen) | confirmed(MINUTES)(seen),
 }
