@@ -104,5 +104,5 @@ def _sure(look: Look) -> str:
 def _burns(long: str, short: str, factor: float) -> str:
     return (
         f"{ev.ratio(long)} > {factor} * {ev.BUDGET} and {ev.ratio(short)} > {factor} * {ev.BUDGET}"
-        f" and {ev.breaches(long)} > {at_least(IN_A_ROW)}"
+        f" and {ev.breaches(long)} > {at_least(IN_A_ROW)} and {ev.breaches('5m')} > {at_least(1)}"
     )

@@ -22,6 +22,16 @@ REPORT = Path(__file__).parents[1] / "alerts.md"
 INTERVALS = (15.0, 30.0, 60.0)
 
 
+_NEEDED = (
+    f"Requests that a sequential test needs on average for {physics.ENOUGH_NATS:.1f} nats (0.15 false pages "
+    "a target-month of 15 s probes): nats / KL(p || 1 %)."
+)
+_LONGER = (
+    "Disturbances a month that last longer, for a service at 0.9 % whose disturbances take 45 s on average: "
+    "a rule that pages within that time for a total breach pages for each of them."
+)
+
+
 def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -40,8 +50,9 @@ def main() -> None:
 
 
 def _section(probing: Probing, rules: Mapping[str, Rule], months: int, histories: int) -> str:
-    services = {name: model for name, model in keeping(probing.every_s).items()}
-    false = {name: false_pages(model, probing, rules, months) for name, model in services.items()}
+    false = {
+        name: false_pages(model, probing, rules, months) for name, model in keeping(probing.every_s).items()
+    }
     found = {rate: delays(rate, probing, rules, histories) for rate in RATES}
     heads = [*false, *(f"{rate:.0%}" for rate in found)]
     lines = [_row(["rule", *heads]), _row(["---"] * (len(heads) + 1))]
@@ -72,9 +83,9 @@ def _head(months: int, histories: int, load: float, took_s: float, agreement: Ag
     real = "Prometheus was not there to compare with."
     if agreement:
         real = (
-            f"The committed rule in a real Prometheus over backfilled blocks and this replica differed in "
-            f"{agreement.differing} of {agreement.evaluations:,} evaluations, in {agreement.firing:,} of which "
-            f"one of them fires (22 histories, at 15 s and 60 s, with and without confirmation)."
+            "The committed rule in a real Prometheus over backfilled blocks and this replica differed in "
+            f"{agreement.differing} of {agreement.evaluations:,} evaluations; in {agreement.firing:,} of "
+            "these the rule fires (22 histories, at 15 s and 60 s, with and without confirmation)."
         )
     return f"""\
 # What the SLA page costs and finds
@@ -83,30 +94,29 @@ Written by `python -m benchmarks.alerts` in {took_s:.0f} s; fixed seeds, the sam
 
 - {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {os.cpu_count()} x {cpu_model()}, load average {load:.2f} before, \
 {os.getloadavg()[0]:.2f} after, Python {platform.python_version()}, numpy {np.__version__}
-- One P99 objective. Counters scraped every 15 s, rules evaluated every 30 s, `keep_firing_for: 10m`: the minutes
-  count from the change to the evaluation that fires, so waiting for scrape and evaluation is in them.
+- One P99 objective. Counters scraped every 15 s, rules evaluated every 30 s, `keep_firing_for: 10m`. Minutes
+  count from the change to the evaluation that fires: waiting for scrape and evaluation is in them.
 - {real}
 
-**Left columns: false pages a target-month**, over {months} target-months, for services that keep the objective.
-*Runs of 3*: breaches come in disturbances of three probes on average (geometric), inside which every request
-breaches. *Half-bad blips*: disturbances of 45 s on average, inside which every second request breaches.
+**Left columns: false pages a target-month**, over {months} target-months, for services that keep the
+objective. *Runs of 3*: breaches come in disturbances of three probes on average (geometric), in which
+every request breaches. *Half-bad blips*: disturbances of 45 s on average, in which every second one breaches.
 **Right columns: minutes from the change to the page, median / 95 %**, over {histories} histories that go from
-0.2 % to the share shown, independent. Histories in which the rule fired just before are left out, which flatters
-the noisy rules."""
+0.2 % to the share shown, independent. Histories in which the rule fired just before are left out, which
+flatters the noisy rules."""
 
 
 def _physics() -> str:
     lines = [
         "## What no rule can beat",
         "",
-        "Requests that a sequential test needs on average for "
-        f"{physics.ROUTE_NATS:.1f} nats (0.15 false pages a month of 15 s probes): nats / KL(p || 1 %).",
+        _NEEDED,
         "",
         _row(["share of breaches", "nats a request", "requests", "at 15 s", "at 3 s"]),
         _row(["---"] * 5),
     ]
     for rate in (0.02, *RATES):
-        count = physics.requests_needed(rate, physics.ROUTE_NATS)
+        count = physics.requests_needed(rate, physics.ENOUGH_NATS)
         lines.append(
             _row(
                 [
@@ -120,8 +130,7 @@ def _physics() -> str:
         )
     lines += [
         "",
-        "Disturbances a month that last longer, for a service at 0.9 % whose disturbances take 45 s on average: "
-        "a rule that pages within that time for a total breach pages for each of them.",
+        _LONGER,
         "",
         _row(["minutes", "every request in them breaches", "every second one"]),
         _row(["---"] * 3),

@@ -49,7 +49,7 @@ def fraction(window: str, wait_s: float = 300.0, least: int = 0) -> Rule:
 
 
 def burn_rates(least: int = 0) -> Rule:
-    """The page of the SRE workbook."""
+    """The page of the SRE workbook, or with ``least`` breaches, one of them fresh, that of our rule."""
 
     def rule(seen: Scraped) -> Bools:
         hits = [
@@ -58,7 +58,8 @@ def burn_rates(least: int = 0) -> Rule:
             & (seen.increase("breaches", seconds(long)) > at_least(least))
             for long, short, factor in BURN_RATES
         ]
-        return np.logical_or.reduce(hits)
+        fresh = seen.increase("breaches", 300) > at_least(1 if least else 0)
+        return np.logical_or.reduce(hits) & fresh
 
     return rule
 

@@ -4,8 +4,8 @@ import math
 
 from benchmarks.alerts.candidates import Q
 
-ROUTE_NATS = math.log(30 * 86400 / 15 / 0.15)
-"""One false page in 0.15 months of 15 s probes: the evidence that one sequential test must collect."""
+ENOUGH_NATS = math.log(30 * 86400 / 15 / 0.15)
+"""ln(looks a month / false pages a month): what a sequential test must collect for 0.15 with 15 s probes."""
 
 
 def divergence(p: float) -> float:

@@ -55,6 +55,7 @@ def services(rng: np.random.Generator) -> dict[str, tuple[Service, Probing]]:
             found[f"{every_s:g}s-{rate:g}-confirmed"] = (service, confirming)
         runs = blips(rng, 0.03, 3 * every_s, every_s, LENGTH_S)
         half = blips(rng, 0.03, 90.0, 15.0, LENGTH_S, cover=0.5)
+        found[f"{every_s:g}s-kept"] = (independent(rng, 0.01), confirming)
         found[f"{every_s:g}s-runs"] = (runs, plain)
         found[f"{every_s:g}s-half-confirmed"] = (half, confirming)
     return found
@@ -99,11 +100,7 @@ def _samples(histories: dict[str, tuple[Scraped, bool]]) -> Iterator[str]:
 def _lines(metric: str, name: str, seen: Scraped, values: np.ndarray) -> Iterator[str]:
     head = f'{metric}{{target="{name}",model="m",probe="p",sli="ttft_p99"}}'
     for at_s, value in zip(seen.scrapes_s, values, strict=True):
-        yield (
-            f"{head} {value:g} {EPOCH_S + at_s:.0f}"
-            if value < 1e5
-            else f"{head} {value:.0f} {EPOCH_S + at_s:.0f}"
-        )
+        yield f"{head} {value:.10g} {EPOCH_S + at_s:.0f}"
 
 
 @contextmanager

@@ -55,9 +55,9 @@ STORIES = {
         },
         firing={"30m": {PAGE: ["prod/page"]}},
     ),
-    "a recovered target is quiet three quarters of an hour later": Story(
+    "a recovered target is quiet a quarter of an hour later": Story(
         series=promise("prod", "0+4x400", "0+4x60 240x340", "1x400", "0+4x60 0x340"),
-        firing={"60m": {PAGE: ["prod/page"]}, "105m": {PAGE: []}},
+        firing={"60m": {PAGE: ["prod/page"]}, "77m": {PAGE: []}},
     ),
     "a target that recovers from twenty percent is quiet two and a half hours later": Story(
         series=promise("prod", "0+4x400", "0+0.8x60 48x340", "0+0.65x60 39x340", "0x400"),
