@@ -84,6 +84,13 @@ def _of_probe(spec: ProbeSpec) -> Iterator[str]:
             f"stall_timeout {duration(spec.stall_timeout_s)} is not shorter than timeout "
             f"{duration(spec.timeout_s)}, so it never strikes"
         )
+    if spec.confirm is not None and not spec.objectives:
+        yield "confirm has no effect: without an sla there is no breach to confirm"
+    if spec.confirm is not None and spec.confirm.every_s >= spec.every_s:
+        yield (
+            f"confirm.every {duration(spec.confirm.every_s)} is not shorter than every "
+            f"{duration(spec.every_s)}, so a breach is not looked at sooner"
+        )
     for objective in spec.objectives:
         if objective.threshold_s is not None and objective.threshold_s >= spec.timeout_s:
             yield (

@@ -59,6 +59,18 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class Confirm(Section):
+    """Extra requests after a breach, so that a fault is told from chance sooner."""
+
+    every: Every = Field(default=3.0, description="Time from one to the next, 1s to 1d.")
+    for_: Timeout = Field(
+        default=60.0, alias="for", description="They end this long after the last breach, at most 1h."
+    )
+    per_hour: Annotated[int, Field(ge=1, le=3600)] = Field(
+        default=150, description="At most so many an hour, 1 to 3600."
+    )
+
+
 class Defaults(Section):
     """What a probe gets where it says nothing itself."""
 
@@ -72,6 +84,9 @@ class Defaults(Section):
     )
     connection: ConnectionWord = Field(
         default="reuse", description="reuse keeps the connection between requests; fresh opens one for each."
+    )
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach; none where not given."
     )
 
 
@@ -155,6 +170,7 @@ class Probe(Section):
         default_factory=dict, description="What the kind takes; see its own table."
     )
     sla: Sla = Field(default=Sla(), description="What is promised of this probe.")
+    confirm: Confirm | None = Field(default=None, description="Extra requests after a breach.")
 
 
 class Prices(Section):
@@ -208,6 +224,9 @@ class Target(Section):
     tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
+    )
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach, for probes that say nothing themselves."
     )
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
 
