@@ -5,11 +5,11 @@ from typing import Generic, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from exporter.metrics.family import Family, InfoTable, Sample, Type, matches
+from exporter.metrics.family import Family, InfoTable, Sample, Table, Type, matches
 
 Instrument = TypeVar("Instrument", Counter, Histogram)
 
@@ -69,7 +69,7 @@ class _Gauges:
 class Sink(Collector):
     """Every series of the service.
 
-    ``apply``, ``forget``, ``set_buckets`` and ``set_info`` are called from one thread; ``render`` from any
+    ``apply``, ``forget`` and the methods that set something are called from one thread; ``render`` from any
     at any time.  A scrape may show the first changes of a batch and not yet the others, but never a part
     above its whole: batches and the catalogue name a total before its parts (requests before breaches), and
     a scrape reads the families in the opposite order.
@@ -89,6 +89,7 @@ class Sink(Collector):
             f.name: _Children(f, _histogram(f, self._bounds[f.name])) for f in self._of(Type.HISTOGRAM)
         }
         self._infos: dict[str, InfoTable] = {}
+        self._tables: dict[str, Table] = {}
         self._registry = CollectorRegistry()
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
@@ -143,6 +144,11 @@ class Sink(Collector):
         """Replace every series of an info family."""
         self._infos[table.family.name] = table
 
+    def set_tables(self, tables: Iterable[Table]) -> None:
+        """Replace every series of each of these families; ``apply`` is not for them."""
+        for table in tables:
+            self._tables[table.family.name] = table
+
     def render(self, accept: str) -> tuple[bytes, str]:
         """Return the exposition in the format that the Accept header asks for, and its content type."""
         encode, content_type = choose_encoder(accept)
@@ -158,6 +164,8 @@ class Sink(Collector):
             table = self._infos.get(family.name)
             if table is not None:
                 yield _gauge(family, table.labels, dict.fromkeys(table.rows, 1.0))
+            elif family.name in self._tables:
+                yield _whole(self._tables[family.name])
             else:
                 yield from self._series(family).collect()
 
@@ -172,6 +180,16 @@ class Sink(Collector):
 def _gauge(family: Family, labels: tuple[str, ...], values: Mapping[tuple[str, ...], float]) -> Metric:
     metric = GaugeMetricFamily(family.name, family.help, labels=labels)
     for series, value in values.items():
+        metric.add_metric(series, value)
+    return metric
+
+
+def _whole(table: Table) -> Metric:
+    family = table.family
+    if family.type is Type.GAUGE:
+        return _gauge(family, family.labels, table.rows)
+    metric = CounterMetricFamily(family.name, family.help, labels=family.labels)
+    for series, value in table.rows.items():
         metric.add_metric(series, value)
     return metric
 

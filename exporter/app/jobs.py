@@ -9,6 +9,7 @@ from exporter.model.configuration import BenchPlan
 from exporter.model.job import JobKind
 from exporter.model.schedule import Slot
 from exporter.model.target import ProbeSpec, Target
+from exporter.power.service import Power
 from exporter.probes.base import Doors, ProbeKind
 from exporter.scheduler.job import Job
 from exporter.scheduler.locks import Needs
@@ -23,12 +24,19 @@ class Jobs:
     """Makes jobs whose results go to the meter."""
 
     def __init__(
-        self, *, kinds: Mapping[str, ProbeKind], doors: Doors, benches: BenchRunner, meter: Meter
+        self,
+        *,
+        kinds: Mapping[str, ProbeKind],
+        doors: Doors,
+        benches: BenchRunner,
+        meter: Meter,
+        power: Power,
     ) -> None:
         self._kinds = kinds
         self._doors = doors
         self._benches = benches
         self._meter = meter
+        self._power = power
 
     def probe(self, target: Target, spec: ProbeSpec) -> Job:
         """Return the job of one probe; probes share their target."""
@@ -62,7 +70,10 @@ class Jobs:
         kind = self._kinds[spec.kind]
 
         async def run(_slot: Slot) -> None:
-            self._meter.probed(name, await kind.run(target, spec, self._doors))
+            result = await kind.run(target, spec, self._doors)
+            self._meter.probed(name, result)
+            if result.outcome.counts_for_sla:
+                self._power.worked(target.name, tokens=result.tokens.output or 0, requests=1)
 
         return run
 

@@ -159,6 +159,46 @@ class Prices(Section):
     )
 
 
+class TargetPower(Section):
+    """Where the power of what serves a target is known from; exactly one of the keys."""
+
+    gpus: list[Annotated[str, AfterValidator(names.gpu)]] | None = Field(
+        default=None, min_length=1, max_length=64, description="UUIDs of GPUs of this host, added up."
+    )
+    watts: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
+        default=None, description="Watts that somebody vouches for, where nothing can be read."
+    )
+    promql: Annotated[str, Field(min_length=1, max_length=2000)] | None = Field(
+        default=None, description="Query to `power.prometheus` whose one result is watts."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        given = [key for key in ("gpus", "watts", "promql") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError("write exactly one of gpus, watts and promql")
+        return self
+
+
+class Power(Section):
+    """How power is sampled on this host."""
+
+    enabled: bool = Field(
+        default=True, description="false reads no local device and starts no process for it."
+    )
+    every: Every = Field(default=1.0, description="Time from one sample to the next, 1s to 1d.")
+    processes: bool = Field(
+        default=False, description="true adds the memory of each process on a GPU, a series for each."
+    )
+    prometheus: Annotated[str, AfterValidator(address.prometheus)] | None = Field(
+        default=None, description="Prometheus that `promql` of targets is asked of."
+    )
+    price_per_kwh: Price | None = Field(default=None, description="Price of electricity.")
+    currency: Annotated[str, AfterValidator(names.currency)] = Field(
+        default="USD", description="ISO 4217 code of `price_per_kwh`."
+    )
+
+
 class Tls(Section):
     """How the server's certificate is checked."""
 
@@ -197,6 +237,9 @@ class Target(Section):
         description="Extra labels of the target's info metric only, at most 16.",
     )
     prices: Prices | None = Field(default=None, description="What tokens cost here.")
+    power: TargetPower | None = Field(
+        default=None, description="Where the power of what serves it is known from, for joules per token."
+    )
     tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
@@ -238,10 +281,16 @@ class File(Section):
     )
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
+    power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        remote = [t.name for t in self.targets if t.power is not None and t.power.promql is not None]
+        if remote and self.power.prometheus is None:
+            raise ValueError(
+                f"target {remote[0]} has power.promql; say whom to ask: power: {{prometheus: URL}}"
+            )
         if not self.targets and not self.benches:
             raise ValueError("nothing to run; add at least one target or bench")
         return self

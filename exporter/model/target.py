@@ -6,6 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from exporter.model.clocks import Clock
+from exporter.model.power_plan import Gpus, Promql, Watts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +73,8 @@ class Target:
     proxy: str | None = None
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     prices: Prices | None = None
+    power: Gpus | Watts | Promql | None = None
+    """Where the power of what serves it is known from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

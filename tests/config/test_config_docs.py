@@ -21,9 +21,11 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "defaults": schema.Defaults,
     "targets[]": schema.Target,
     "targets[].prices": schema.Prices,
+    "targets[].power": schema.TargetPower,
     "targets[].tls": schema.Tls,
     "targets[].probes[]": schema.Probe,
     "benches[]": schema.Bench,
+    "power": schema.Power,
     "web": schema.Web,
 } | {f"params of kind {kind.name}": kind.params for kind in KINDS.values()}
 
