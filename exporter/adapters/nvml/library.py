@@ -1,5 +1,6 @@
 """The library as a whole: initialise, list the devices, collect error events."""
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,7 @@ class Library:
                     raise DeviceError(error.value, "nvmlDeviceGetHandleByIndex") from error
                 continue
             old = known.get(uuid)
-            is_same = old is not None and old.calls.handle.value == handle.value
+            is_same = old is not None and _address(old.calls.handle) == _address(handle)
             calls = old.calls if old is not None and is_same else Calls(handle, self._monotonic_s)
             found[uuid] = Gpu(uuid, index, driver, calls, self._monotonic_s)
         self._watch(found)
@@ -94,6 +95,11 @@ class Library:
                 continue
             self._watched |= {uuid}
         self._watched &= devices.keys()
+
+
+def _address(handle: Any) -> int | None:
+    """Return what a handle points to, which tells handles apart; their Python objects are new at each call."""
+    return ctypes.cast(handle, ctypes.c_void_p).value
 
 
 def _checked(name: str) -> Any:

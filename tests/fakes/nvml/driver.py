@@ -26,12 +26,22 @@ class FakeDriver:
     def __init__(self, library: Path, folder: Path) -> None:
         self._library = library
         self._state = folder / "state.txt"
+        self._diary = folder / "diary.txt"
         self._world: dict[str, object] = {}
         self.set()
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"LD_LIBRARY_PATH": str(self._library.parent), "NVIDIA_FAKE_STATE": str(self._state)}
+        return {
+            "LD_LIBRARY_PATH": str(self._library.parent),
+            "NVIDIA_FAKE_STATE": str(self._state),
+            "NVIDIA_FAKE_DIARY": str(self._diary),
+        }
+
+    @property
+    def diary(self) -> list[str]:
+        """``init`` and ``shutdown``, in the order in which they succeeded."""
+        return self._diary.read_text().split() if self._diary.exists() else []
 
     def set(self, **world: object) -> None:
         """Add to the world; None takes a key out.  ``__`` stands for a dot, ``_1__fail`` for ``1.fail``."""
