@@ -53,7 +53,7 @@ class Rapl:
         for zone in self._zones:
             try:
                 energy_j = _micro(zone.counter)
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 state = _unreadable(zone.counter, error)
                 continue
             readings.append(
@@ -106,8 +106,8 @@ def _micro_or_none(path: Path) -> float | None:
         return None
 
 
-def _unreadable(path: Path, error: OSError) -> SourceState:
+def _unreadable(path: Path, error: OSError | ValueError) -> SourceState:
     if isinstance(error, PermissionError):
         detail = _NO_PERMISSION.format(path=path)
         return SourceState(source=Source.RAPL, fault=Fault.NO_PERMISSION, detail=detail)
-    return SourceState(source=Source.RAPL, fault=Fault.UNKNOWN, detail=f"{path}: {error.strerror}")
+    return SourceState(source=Source.RAPL, fault=Fault.UNKNOWN, detail=f"{path}: {error}")

@@ -64,7 +64,7 @@ class Power:
         await self._drop("remote")
         if self._options.enabled and not configuration.power.enabled:
             await self._drop("link")
-            self._is_up = False
+            self._is_up, self._sampled_unix_s = False, None
             self._board = Board()
             self.meter.board = self._board
         self._adopt(configuration)

@@ -32,6 +32,14 @@ def configuration(*targets: TargetPlan, **power: object) -> Configuration:
     return Configuration(targets=targets, benches=(), web=WebOptions(host="127.0.0.1", port=0), power=options)
 
 
+async def becomes(condition: Callable[[], object], otherwise: Callable[[], str] = str) -> None:
+    """Wait until something is so, however busy the host is."""
+    end_s = time.monotonic() + WITHIN_S
+    while not condition():
+        assert time.monotonic() < end_s, otherwise()
+        await asyncio.sleep(0.02)
+
+
 class Station:
     """Starts power sampling against an environment, and reads its metrics."""
 
@@ -75,11 +83,8 @@ class Station:
     def all(self, name: str) -> dict[frozenset[tuple[str, str]], float]:
         return {labels: value for (each, labels), value in self.series.items() if each == name}
 
-    async def until(self, condition: Callable[[], object], within_s: float = WITHIN_S) -> None:
-        end_s = time.monotonic() + within_s
-        while not condition():
-            assert time.monotonic() < end_s, self.told
-            await asyncio.sleep(0.02)
+    async def until(self, condition: Callable[[], object]) -> None:
+        await becomes(condition, lambda: self.told)
 
     async def fresh(self, samples: int = 3) -> None:
         """Wait for so many more publications."""
