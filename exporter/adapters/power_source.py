@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from exporter.model.power import GpuReading, SourceState, Xid, ZoneReading
+from exporter.model.power import Fault, GpuReading, Source, SourceState, Xid, ZoneReading
 from exporter.model.power_protocol import EdgeFound
 
 HUNT_S = 0.35
@@ -34,6 +34,24 @@ class PowerSource(Protocol):
 
     def close(self) -> None:
         """Let the driver go."""
+
+
+class Absent:
+    """A source that this installation does not have; ``detail`` says what to do about it."""
+
+    def __init__(self, source: Source, detail: str) -> None:
+        self._state = SourceState(source=source, fault=Fault.NO_LIBRARY, detail=detail)
+
+    def sample(self, *, processes: bool) -> Found:  # noqa: ARG002 - there is nothing to ask
+        """Return why there is nothing."""
+        return Found(state=self._state)
+
+    def edges(self, meters: Sequence[str]) -> list[EdgeFound]:  # noqa: ARG002 - it has no meters
+        """Return nothing."""
+        return []
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
 
 def hunt(

@@ -1,13 +1,16 @@
 """Power as one part of the service: starts the sampling, keeps the accounts, shows what is current."""
 
 import asyncio
+import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from exporter.adapters.child import Child, ChildEnd
 from exporter.adapters.promql import Prometheus
 from exporter.model.configuration import Configuration
+from exporter.model.crash import describe
 from exporter.model.efficiency import Efficiency
 from exporter.model.power import Snapshot
 from exporter.model.power_plan import PowerOptions, Promql
@@ -21,6 +24,9 @@ from exporter.power.target_energy import TargetEnergy
 
 STALE_S = 2.5
 """On top of the interval: older values are taken away, long before a silent worker is given up."""
+AGAIN_S = 5.0
+
+log = logging.getLogger(__name__)
 
 
 class Power:
@@ -46,7 +52,7 @@ class Power:
         self._restarts: Counter[Restart] = Counter()
         self._sampled_unix_s: float | None = None
         self._heard_s = self._shown_s = 0.0
-        self._is_up = self._is_hurrying = False
+        self._is_up = self._is_hurrying = self._is_stopped = False
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     @property
@@ -72,6 +78,7 @@ class Power:
 
     async def stop(self) -> None:
         """End the worker, which lets the drivers go first, and everything else."""
+        self._is_stopped = True
         for name in tuple(self._tasks):
             await self._drop(name)
         await self._remote.aclose()
@@ -105,12 +112,25 @@ class Power:
             url = self._options.prometheus
             self._keep("remote", lambda: self._remote.run(url, queries))
 
-    def _keep(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        async def run() -> None:
-            await work()
+    def _keep(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have a task of that name; a crash, which is a defect, is logged and the work begun again."""
+        if name in self._tasks:
+            return
+        task = self._tasks[name] = asyncio.get_running_loop().create_task(work(), name=f"power {name}")
 
-        if name not in self._tasks:
-            self._tasks[name] = asyncio.get_running_loop().create_task(run(), name=f"power {name}")
+        def ended(task: asyncio.Task[None]) -> None:
+            error = None if task.cancelled() else task.exception()
+            if error is not None and self._tasks.get(name) is task:
+                log.error("power %s crashed and is begun again: %s", name, describe(error))
+                del self._tasks[name]
+                task.get_loop().call_later(AGAIN_S, self._again, name, work)
+                self._silence()
+
+        task.add_done_callback(ended)
+
+    def _again(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if not self._is_stopped:
+            self._keep(name, work)
 
     async def _drop(self, name: str) -> None:
         task = self._tasks.pop(name, None)

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 
 from exporter.adapters.amdsmi import AmdSmi
 from exporter.adapters.hwmon import Hwmon
-from exporter.adapters.nvml.sampler import Nvml
-from exporter.adapters.power_source import PowerSource
+from exporter.adapters.power_source import Absent, PowerSource
 from exporter.adapters.rapl import Rapl
-from exporter.model.power import Snapshot
+from exporter.model.power import Snapshot, Source
 from exporter.model.power_protocol import (
     Edge,
     EdgeFound,
@@ -28,12 +27,17 @@ from exporter.model.power_protocol import (
 )
 from exporter.workers.channel import Channel, die_with_parent
 
+_WRONG_BINDING = (
+    "the module pynvml is missing, or not nvidia-ml-py's but another package's: "
+    "pip uninstall pynvml, then pip install --force-reinstall nvidia-ml-py"
+)
+
 
 def main(parent_pid: int) -> None:
     """Sample until the parent closes the line, then let the drivers go."""
     die_with_parent(parent_pid)
     channel = Channel()
-    sampling = Sampling(channel, (Nvml(), AmdSmi(), Rapl(), Hwmon()))
+    sampling = Sampling(channel, (_nvml(), AmdSmi(), Rapl(), Hwmon()))
     sampling.run(_orders(channel))
     # A call that hangs would hold up the usual end.
     os._exit(0)
@@ -92,6 +96,16 @@ class Sampling:
 
     def _say(self, word: Snapshot | Edges) -> None:
         self._channel.answer(to_json(word))
+
+
+def _nvml() -> PowerSource:
+    """Return NVML, unless what is installed under the binding's name is something else."""
+    try:
+        from exporter.adapters.nvml.sampler import Nvml  # noqa: PLC0415 - may not be importable
+    except (ImportError, AttributeError) as error:
+        said = f"{type(error).__name__}: {error}"[:200]
+        return Absent(Source.NVML, f"{_WRONG_BINDING} ({said})")
+    return Nvml()
 
 
 def _orders(channel: Channel) -> "queue.SimpleQueue[Order | None]":

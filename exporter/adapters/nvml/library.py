@@ -98,7 +98,7 @@ class Library:
 
 
 def _address(handle: Any) -> int | None:
-    """Return what a handle points to, which tells handles apart; their Python objects are new at each call."""
+    """Return what a handle points to; the Python object around it is a new one at each call."""
     return ctypes.cast(handle, ctypes.c_void_p).value
 
 
