@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from exporter.config import address, schema
 from exporter.config.crosscheck import Known
+from exporter.config.power_schema import Power, TargetPower
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
 from exporter.model.power_plan import Electricity, Gpus, PowerOptions, Promql, Watts
@@ -78,7 +79,7 @@ def _prices(prices: schema.Prices | None) -> Prices | None:
     )
 
 
-def _power(power: schema.TargetPower | None) -> Gpus | Watts | Promql | None:
+def _power(power: TargetPower | None) -> Gpus | Watts | Promql | None:
     if power is None:
         return None
     if power.gpus is not None:
@@ -88,7 +89,7 @@ def _power(power: schema.TargetPower | None) -> Gpus | Watts | Promql | None:
     return Promql(query=power.promql or "")
 
 
-def _power_options(power: schema.Power) -> PowerOptions:
+def _power_options(power: Power) -> PowerOptions:
     price = power.price_per_kwh
     return PowerOptions(
         enabled=power.enabled,

@@ -3,20 +3,13 @@
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.config.power_schema import Power, TargetPower
+from exporter.config.section import Currency, Every, Price, Section
 
-MIN_EVERY_S = 1.0
-MAX_EVERY_S = 86400.0
 MAX_TIMEOUT_S = 3600.0
-
-
-def _every(value: object) -> float:
-    every_s = units.seconds(value)
-    if not MIN_EVERY_S <= every_s <= MAX_EVERY_S:
-        raise ValueError("must be 1s to 1d")
-    return every_s
 
 
 def _timeout(value: object) -> float:
@@ -41,21 +34,13 @@ def _listen(text: str) -> str:
     return text
 
 
-Every = Annotated[float, BeforeValidator(_every)]
 Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
 Name = Annotated[str, AfterValidator(names.name)]
 Text = Annotated[str, AfterValidator(names.printable)]
 EnvName = Annotated[str, AfterValidator(names.env)]
-Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
-
-
-class Section(BaseModel):
-    """A mapping of the file: unknown keys are refused, values are not converted between types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Defaults(Section):
@@ -161,49 +146,7 @@ class Prices(Section):
 
     input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
     output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
-    currency: Annotated[str, AfterValidator(names.currency)] = Field(
-        default="USD", description="ISO 4217 code."
-    )
-
-
-class TargetPower(Section):
-    """Where the power of what serves a target is known from; exactly one of the keys."""
-
-    gpus: list[Annotated[str, AfterValidator(names.gpu)]] | None = Field(
-        default=None, min_length=1, max_length=64, description="UUIDs of GPUs of this host, added up."
-    )
-    watts: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None = Field(
-        default=None, description="Watts that somebody vouches for, where nothing can be read."
-    )
-    promql: Annotated[str, Field(min_length=1, max_length=2000)] | None = Field(
-        default=None, description="Query to `power.prometheus` whose one result is watts."
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        given = [key for key in ("gpus", "watts", "promql") if getattr(self, key) is not None]
-        if len(given) != 1:
-            raise ValueError("write exactly one of gpus, watts and promql")
-        return self
-
-
-class Power(Section):
-    """How power is sampled on this host."""
-
-    enabled: bool = Field(
-        default=True, description="false reads no local device and starts no process for it."
-    )
-    every: Every = Field(default=1.0, description="Time from one sample to the next, 1s to 1d.")
-    processes: bool = Field(
-        default=False, description="true adds the memory of each process on a GPU, a series for each."
-    )
-    prometheus: Annotated[str, AfterValidator(address.prometheus)] | None = Field(
-        default=None, description="Prometheus that `promql` of targets is asked of."
-    )
-    price_per_kwh: Price | None = Field(default=None, description="Price of electricity.")
-    currency: Annotated[str, AfterValidator(names.currency)] = Field(
-        default="USD", description="ISO 4217 code of `price_per_kwh`."
-    )
+    currency: Currency = Field(default="USD", description="ISO 4217 code.")
 
 
 class Tls(Section):
