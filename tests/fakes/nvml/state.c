@@ -40,7 +40,7 @@ static const char *find_for(int device, const char *key) {
 }
 
 const char *state_text(int device, const char *key, const char *fallback) {
-  static _Thread_local char text[2048];
+  static _Thread_local char text[16384];
   const char *value = find_for(device, key);
   if (!value) return fallback;
   size_t length = strcspn(value, "\n");
