@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from exporter.config import address, names
-from exporter.config.section import Currency, Every, Price, Section
+from exporter.config.section import Currency, Price, SamplingEvery, Section
 
 
 class TargetPower(Section):
@@ -35,7 +35,7 @@ class Power(Section):
     enabled: bool = Field(
         default=True, description="false reads no local device and starts no process for it."
     )
-    every: Every = Field(default=1.0, description="Time from one sample to the next, 1s to 1d.")
+    every: SamplingEvery = Field(default=1.0, description="Time from one sample to the next, 1s to 1m.")
     processes: bool = Field(
         default=False, description="true adds the memory of each process on a GPU, a series for each."
     )

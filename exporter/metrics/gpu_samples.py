@@ -25,7 +25,6 @@ _BY_UUID: tuple[tuple[Family, Value], ...] = (
 _BY_SCOPE: tuple[tuple[Family, Value], ...] = (
     (names.POWER, lambda r: r.power_w),
     (names.AVERAGE_POWER, lambda r: r.average_power_w),
-    (names.ENERGY, lambda r: r.energy_j),
 )
 _BY_LABEL: tuple[tuple[Family, tuple[tuple[str, Value], ...]], ...] = (
     (names.CLOCK, (("sm", lambda r: r.sm_clock_hz), ("memory", lambda r: r.memory_clock_hz))),
@@ -55,6 +54,7 @@ def of_gpus(gpus: Iterable[GpuView]) -> Iterator[Table]:
         yield _table(family, (((r.uuid,), value(r)) for r in readings))
     for family, value in _BY_SCOPE:
         yield _table(family, (((r.uuid, r.scope), value(r)) for r in readings))
+    yield _table(names.ENERGY, (((r.uuid, r.energy_scope), r.energy_j) for r in readings))
     for family, values in _BY_LABEL:
         yield _table(family, (((r.uuid, label), value(r)) for r in readings for label, value in values))
     yield _table(names.IDLE_POWER, (((gpu.uuid,), gpu.idle_w) for gpu in gpus))

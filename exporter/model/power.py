@@ -139,6 +139,16 @@ class GpuReading:
     """Whether error events of this GPU reach us."""
     processes: tuple[GpuProcess, ...] = ()
 
+    @property
+    def energy_scope(self) -> Scope:
+        """What the energy counter covers: the GPU, also where watts are known for the whole module only."""
+        return Scope.GPU if self.scope is Scope.MODULE else self.scope
+
+    @property
+    def comparable_power_w(self) -> float | None:
+        """Power now, where it covers what the energy counter covers."""
+        return self.power_w if self.scope is self.energy_scope else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneReading:

@@ -75,7 +75,7 @@ class GpuRecord:
 
     def _compare(self, reading: GpuReading) -> None:
         """Hold the energy counter against the polled power, a minute at a time."""
-        if reading.energy_j is None or reading.power_w is None:
+        if reading.energy_j is None or reading.comparable_power_w is None:
             self._stretch, self._disagreement = [], None
             return
         if self._stretch and reading.energy_j < (self._stretch[-1].energy_j or 0.0):

@@ -75,7 +75,8 @@ class Window:
 
     def note(self, snapshot: Snapshot) -> None:
         """Keep what a snapshot says about the meters of this window."""
-        values = [(g.uuid, g.at_s, g.power_w, g.energy_j) for g in snapshot.gpus if g.fault is None]
+        gpus = [gpu for gpu in snapshot.gpus if gpu.fault is None]
+        values = [(g.uuid, g.at_s, g.comparable_power_w, g.energy_j) for g in gpus]
         values += [(z.zone, z.at_s, z.power_w, z.energy_j) for z in snapshot.zones]
         for meter, at_s, power_w, energy_j in values:
             for course, value in ((self._powers, power_w), (self._energies, energy_j)):

@@ -24,6 +24,8 @@ from exporter.power.target_energy import TargetEnergy
 
 STALE_S = 2.5
 """On top of the interval: older values are taken away, long before a silent worker is given up."""
+ACCOUNT_S = 1.5
+"""The accounts of targets are kept about once a second, however seldom devices are sampled."""
 AGAIN_S = 5.0
 
 log = logging.getLogger(__name__)
@@ -171,7 +173,7 @@ class Power:
             now_s = self._monotonic_s()
             if self._is_up and now_s - self._heard_s > self._options.every_s + STALE_S:
                 self._silence()
-            elif now_s - self._shown_s >= self._options.every_s + 0.5:
+            elif now_s - self._shown_s >= ACCOUNT_S:
                 self._show()
 
     def _show(self) -> None:

@@ -129,6 +129,8 @@ async def test_a_superchip_answers_for_the_module(driver: FakeDriver) -> None:
         assert station.value("inference_gpu_power_watts", **GPU0, scope="module") == 500
         assert station.value("inference_gpu_power_watts", **GPU0, scope="gpu") is None
         assert station.value("inference_gpu_power_average_watts", **GPU0, scope="module") == 480
+        # The counter is the GPU's alone, and not to be compared with the module's watts.
+        assert station.value("inference_gpu_energy_joules_total", **GPU0, scope="gpu") is not None
 
 
 async def test_a_board_that_is_cut_into_slices_has_its_watts_once(driver: FakeDriver) -> None:

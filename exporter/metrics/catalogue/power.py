@@ -54,7 +54,7 @@ SOURCE_FAULTS = Family(
     type=Type.COUNTER,
     labels=("source", "reason"),
     closed=(_SOURCES, _FAULTS),
-    help="Times that a source stopped working, by reason; one that never worked counts once.",
+    help="Times that a source stopped working or turned out not to, by reason.",
 )
 SOURCE_RECOVERIES = Family(
     name="inference_power_source_recoveries_total",
