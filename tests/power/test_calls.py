@@ -3,7 +3,7 @@
 import pynvml
 import pytest
 
-from exporter.adapters.nvml.calls import ASK_AGAIN_S, Calls, DeviceError
+from exporter.adapters.nvml.calls import ALIVE, ASK_AGAIN_S, ENUMERATE_S, Calls, DeviceError
 from exporter.adapters.nvml.errors import Reaction, fault, reaction
 from exporter.model.power import Fault
 
@@ -52,12 +52,41 @@ def test_what_the_driver_has_no_function_for_is_never_asked_for_again(driver: Dr
     assert driver.asked == 1
 
 
+@pytest.mark.parametrize("code", [pynvml.NVML_ERROR_INVALID_ARGUMENT, pynvml.NVML_ERROR_INSUFFICIENT_SIZE])
+def test_a_device_set_that_changed_costs_the_value_until_it_is_listed_again(
+    driver: Driver, code: int
+) -> None:
+    driver.code = code
+    assert driver.get() is None
+    driver.code, driver.now_s = 0, ENUMERATE_S - 1
+    assert driver.get() is None
+    driver.now_s = ENUMERATE_S
+    assert driver.get() == 7
+
+
+@pytest.mark.parametrize(
+    ("code", "what_to_do", "reason"),
+    [
+        (pynvml.NVML_ERROR_INVALID_ARGUMENT, Reaction.ENUMERATE, Fault.LOST),
+        (pynvml.NVML_ERROR_INSUFFICIENT_SIZE, Reaction.ENUMERATE, Fault.UNKNOWN),
+    ],
+)
+def test_a_device_that_no_longer_knows_itself_is_gone(
+    monkeypatch: pytest.MonkeyPatch, code: int, what_to_do: Reaction, reason: Fault
+) -> None:
+    def refuse(_: str) -> str:
+        raise pynvml.NVMLError(code)
+
+    monkeypatch.setattr(pynvml, ALIVE, refuse)
+    with pytest.raises(DeviceError) as raised:
+        Calls("handle", lambda: 0.0).get(ALIVE)
+    assert (raised.value.reaction, raised.value.fault) == (what_to_do, reason)
+
+
 @pytest.mark.parametrize(
     ("code", "what_to_do", "reason"),
     [
         (pynvml.NVML_ERROR_UNINITIALIZED, Reaction.INITIALIZE, Fault.UNINITIALIZED),
-        (pynvml.NVML_ERROR_INVALID_ARGUMENT, Reaction.ENUMERATE, Fault.LOST),
-        (pynvml.NVML_ERROR_INSUFFICIENT_SIZE, Reaction.ENUMERATE, Fault.UNKNOWN),
         (pynvml.NVML_ERROR_DRIVER_NOT_LOADED, Reaction.INITIALIZE, Fault.NO_DRIVER),
         (pynvml.NVML_ERROR_LIBRARY_NOT_FOUND, Reaction.INITIALIZE, Fault.NO_LIBRARY),
         (pynvml.NVML_ERROR_GPU_IS_LOST, Reaction.DEVICE, Fault.LOST),

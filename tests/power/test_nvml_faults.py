@@ -52,6 +52,8 @@ async def regains(station: Station, gpu: int, recoveries: int) -> None:
         pytest.param("1.fail.nvmlDeviceGetMemoryInfo", 16, "reset_required", id="it needs a reset"),
         pytest.param("1.fail.*", 999, "unknown", id="it alone answers Unknown Error"),
         pytest.param("1.fail.nvmlDeviceGetName", 17, "unknown", id="an error that no table has"),
+        pytest.param("1.fail.nvmlDeviceGetUUID", 2, "lost", id="its handle is no longer one"),
+        pytest.param("1.fail.nvmlDeviceGetUUID", 7, "unknown", id="its answer is of another size"),
         pytest.param("1.uuid", "GPU-another", "lost", id="another board sits in its place"),
     ],
 )

@@ -9,8 +9,12 @@ import pynvml
 from exporter.adapters.nvml.errors import Reaction, fault, reaction
 from exporter.model.power import Fault
 
+ALIVE = "nvmlDeviceGetUUID"
+"""The call that tells a device that is gone from one that does not know a value."""
 ASK_AGAIN_S = 3600.0
 """A driver upgrade or a changed mode can bring a value that was not supported."""
+ENUMERATE_S = 10.0
+"""How long a GPU that came, left or came back goes unnoticed."""
 
 
 class DeviceError(Exception):
@@ -55,5 +59,8 @@ class Calls:
                 self._skip_until_s[key] = self._monotonic_s() + ASK_AGAIN_S
             case Reaction.NEVER:
                 self._skip_until_s[key] = math.inf
+            case Reaction.ENUMERATE if name != ALIVE:
+                # The devices are listed again soon; a driver that means the value must not cost the device.
+                self._skip_until_s[key] = self._monotonic_s() + ENUMERATE_S
             case _:
                 raise DeviceError(code, name)

@@ -7,7 +7,7 @@ from typing import Any
 import pynvml
 
 from exporter.adapters.nvml import fields
-from exporter.adapters.nvml.calls import Calls, DeviceError
+from exporter.adapters.nvml.calls import ALIVE, Calls, DeviceError
 from exporter.adapters.nvml.fields import Key
 from exporter.model.power import GpuAbout, GpuProcess, GpuReading, Scope, Source, Throttle, Throttled
 
@@ -44,8 +44,8 @@ class Gpu:
         """Return everything that the device gives.  Raises DeviceError where it gives nothing at present."""
         get = self.calls.get
         # A device that is gone must not pass for one that supports nothing.
-        if get("nvmlDeviceGetUUID") != self.uuid:
-            raise DeviceError(pynvml.NVML_ERROR_INVALID_ARGUMENT, "nvmlDeviceGetUUID")
+        if get(ALIVE) != self.uuid:
+            raise DeviceError(pynvml.NVML_ERROR_INVALID_ARGUMENT, ALIVE)
         energy_j = self.energy_j()
         at_s = self._monotonic_s()
         mig = get("nvmlDeviceGetMigMode")

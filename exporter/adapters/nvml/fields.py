@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import pynvml
 
 from exporter.adapters.nvml.calls import Calls
-from exporter.adapters.nvml.errors import Reaction, reaction
 from exporter.model.power import Scope, Throttle
 
 Key = tuple[int, int]
@@ -63,9 +62,6 @@ def read(calls: Calls, wanted: Sequence[Key] = WANTED) -> dict[Key, int]:
             member = _WHOLE_NUMBERS.get(value.valueType)
             if member is not None and member in (_LARGE if key in _FAST else _WHOLE_NUMBERS.values()):
                 found[key] = int(getattr(value.value, member))
-        elif reaction(value.nvmlReturn) is Reaction.ENUMERATE:
-            # Old drivers call a field that they do not know an invalid argument.
-            calls.note(key, pynvml.NVML_ERROR_NOT_SUPPORTED, f"field {key[0]}")
         else:
             calls.note(key, value.nvmlReturn, f"field {key[0]}")
     return found

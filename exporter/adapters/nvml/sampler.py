@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from exporter.adapters.deadline import LateError, Line
-from exporter.adapters.nvml.calls import DeviceError
+from exporter.adapters.nvml.calls import ENUMERATE_S, DeviceError
 from exporter.adapters.nvml.device import Gpu
 from exporter.adapters.nvml.errors import Reaction, next_step
 from exporter.adapters.nvml.library import Library
@@ -17,8 +17,6 @@ from exporter.model.power_protocol import EdgeFound
 
 DEADLINE_S = 1.0
 """Of one look at one GPU, and of one call about the library; 25 calls take 1 ms."""
-ENUMERATE_S = 10.0
-"""How long a GPU that came, left or came back goes unnoticed."""
 MAX_BACKOFF_S = 60.0
 
 _OK = SourceState(source=Source.NVML)
