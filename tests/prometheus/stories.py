@@ -65,12 +65,11 @@ class Story:
 
 
 def _check(at: str, alert: str, told: list[str]) -> dict[str, object]:
-    named = (
-        'label_replace(label_replace(label_replace(ALERTS{alertname="%s",alertstate="firing"}'
-        ', "who", "$1", "instance", "(.+)"), "who", "$1", "device", "(.+)"), "who", "$1", "target", "(.+)")'
-    )
+    named = f'ALERTS{{alertname="{alert}",alertstate="firing"}}'
+    for label in ("instance", "device", "uuid", "target"):
+        named = f'label_replace({named}, "who", "$1", "{label}", "(.+)")'
     return {
-        "expr": f"count by (who, severity) ({named % alert})",
+        "expr": f"count by (who, severity) ({named})",
         "eval_time": at,
         "exp_samples": [
             {"labels": f'{{who="{who}",severity="{severity}"}}'.replace('who="",', ""), "value": 1}
