@@ -13,11 +13,12 @@ from collections.abc import Callable
 from exporter import __version__
 from exporter.adapters.openai_api import OpenAiApi
 from exporter.app.jobs import Jobs, bench_job_name
-from exporter.app.meter import Meter, probe_job_name
+from exporter.app.meter import Meter, job_names
 from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
 from exporter.model.configuration import Configuration, WebOptions
 from exporter.model.job import JobKind
+from exporter.power.service import Power
 from exporter.probes import KINDS
 from exporter.probes.base import Doors
 from exporter.reload import Plan, diff, jobs
@@ -57,12 +58,14 @@ class Service:
         self._configuration = configuration
         self._meter = Meter(self._configuration, unix_s=time.time)
         self._api = OpenAiApi()
+        self._power = Power(self._meter.powered)
         self._scheduler = Scheduler(self._meter)
         self._jobs = Jobs(
             kinds=KINDS,
             doors=Doors(api=self._api, unix_s=time.time),
             benches=BenchRunner(),
             meter=self._meter,
+            power=self._power,
         )
 
     async def run(self) -> int:
@@ -87,14 +90,18 @@ class Service:
         self._listen_to_signals()
         async with self._reloading:  # one that comes now has nothing yet to change
             await self._api.prepare()
+            self._power.start(self._configuration)
             self._scheduler.start()
-            self._scheduler.add([self._jobs.probe(job.target, job.spec) for job in jobs(self._configuration)])
+            self._scheduler.add(
+                [one for job in jobs(self._configuration) for one in self._jobs.probe(job.target, job.spec)]
+            )
             self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
         await self._stopping.wait()
         abandoned = await self._scheduler.drain(self._grace_s)
+        await self._power.stop()
         await web.stop(WEB_GRACE_S)
         await self._api.aclose()
         return abandoned
@@ -121,16 +128,17 @@ class Service:
             return Reloaded(True, plan.summary)
 
     async def _go_over(self, plan: Plan, new: Configuration) -> None:
-        gone = [probe_job_name(job.target, job.spec) for job in plan.removed]
-        gone += [probe_job_name(change.old.target, change.old.spec) for change in plan.changed]
+        ended = [*plan.removed, *(change.old for change in plan.changed)]
+        begun = [*plan.added, *(change.new for change in plan.changed)]
+        gone = [name for job in ended for name in job_names(job.target, job.spec)]
         gone += [bench_job_name(bench) for bench in plan.benches_removed]
         await self._scheduler.remove(gone)
         self._configuration = new
         self._meter.reconfigured(new)
+        await self._power.reconfigure(new)
         self._scheduler.add(
             [
-                *(self._jobs.probe(job.target, job.spec) for job in plan.added),
-                *(self._jobs.probe(change.new.target, change.new.spec) for change in plan.changed),
+                *(one for job in begun for one in self._jobs.probe(job.target, job.spec)),
                 *(self._jobs.bench(bench) for bench in plan.benches_added),
             ]
         )
