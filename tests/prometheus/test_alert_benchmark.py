@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.alerts import physics
@@ -42,6 +42,7 @@ def test_the_row_is_that_of_the_schedule():
     assert list(in_a_row(of("oxOxXxox"))) == [0, 1, 1, 2, 2, 3, 0, 1]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 500), st.data())
 def test_evidence_bounds_the_tail_of_independent_breaches(requests, data):
     breaches = data.draw(st.integers(0, requests))
