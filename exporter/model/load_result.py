@@ -1,9 +1,10 @@
 """What a load run found; the JSON of these values is the run file (docs/load.md)."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from exporter.model.load_histogram import Distribution, merged
+from exporter.model.load_knee import Knee
 from exporter.model.load_plan import LoadPlan
 from exporter.model.outcome import Outcome
 
@@ -168,6 +169,7 @@ class LoadRun:
     pricing: Pricing = Pricing()
     fingerprint: Fingerprint
     started_unix_s: float
-    steps: tuple[Step, ...] = field(default=())
+    steps: tuple[Step, ...] = ()
+    knee: Knee | None = None
     stopped: str = ""
     """Why the run ended early, for people; empty where it did not."""

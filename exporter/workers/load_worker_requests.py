@@ -17,10 +17,11 @@ _WORD = "word "
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request as it goes on the wire, and the most tokens it may use, input estimated."""
+    """A request as it goes on the wire, its input tokens as estimated, and the most that it may answer."""
 
     payload: bytes
-    tokens: int
+    input_tokens: int
+    output_tokens: int
 
 
 class Requests:
@@ -39,7 +40,7 @@ class Requests:
         if trace:
             line = trace[number % len(trace)]
             prompt = Prompt(text=_WORD * max(1, line.input_tokens), max_tokens=max(1, line.output_tokens))
-            return Prepared(self._prepare(prompt).payload, line.input_tokens + line.output_tokens)
+            return Prepared(self._prepare(prompt).payload, line.input_tokens, prompt.max_tokens)
         return self._prepared[self._draws[number % _DRAWS]]
 
     def _prepare(self, prompt: Prompt) -> Prepared:
@@ -63,8 +64,8 @@ class Requests:
             tls=TlsOptions(),
         )
         answer = 0 if setup.api is Api.EMBEDDINGS else prompt.max_tokens
-        tokens = len(prompt.text) // CHARACTERS_PER_TOKEN + TEMPLATE_TOKENS + answer
-        return Prepared(encode(request, absolute_form=False), tokens)
+        asked = len(prompt.text) // CHARACTERS_PER_TOKEN + TEMPLATE_TOKENS
+        return Prepared(encode(request, absolute_form=False), asked, answer)
 
 
 def body_of(setup: Setup, prompt: Prompt) -> dict[str, object]:

@@ -47,6 +47,8 @@ class StepRun:
         self._idle: list[Lane] = []
         self._finished: list[Errand] = []
         self._busy = self._number = self._reserved = self._spent = 0
+        self._underestimate = 1.0
+        """The largest ratio so far of input tokens that the server counted to those we had estimated."""
         self._sending = True
         self._sending_over_ns = 0
         self._why = ""
@@ -131,7 +133,8 @@ class StepRun:
         if not self._sending:
             return
         prepared = self._requests.take(self._number)
-        if not self._may_send(now_ns, prepared.tokens):
+        tokens = round(prepared.input_tokens * self._underestimate) + prepared.output_tokens
+        if not self._may_send(now_ns, tokens):
             return
         meter = self._meter
         if now_ns >= self._settled_ns:
@@ -141,9 +144,9 @@ class StepRun:
             meter.sent += 1
         else:
             meter.settle_requests += 1
-        errand = Errand(prepared.payload, self._number, due_ns or now_ns, prepared.tokens)
+        errand = Errand(prepared.payload, due_ns or now_ns, reserved=tokens, asked=prepared.input_tokens)
         self._number += 1
-        self._reserved += prepared.tokens
+        self._reserved += tokens
         self._busy += 1
         self._meter.connections += not lane.is_open
         lane.run(errand)
@@ -184,6 +187,8 @@ class StepRun:
             self._reserved -= errand.reserved
             # An answer that does not say what it used may have used everything it might.
             self._spent += seen.input_tokens + seen.output_tokens if seen.from_usage else errand.reserved
+            if seen.input_tokens > self._underestimate * errand.asked:
+                self._underestimate = seen.input_tokens / errand.asked
             self._breaker.note(seen.outcome)
             self._count(errand, seen)
 

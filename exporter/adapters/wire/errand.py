@@ -9,12 +9,13 @@ from exporter.model.transcript import Fault, Piece, StampSource, Transcript
 class Errand:
     """One request on its way: what was sent when, and what came back so far."""
 
-    def __init__(self, payload: bytes, number: int, due_ns: int, reserved: int) -> None:
+    def __init__(self, payload: bytes, due_ns: int, *, reserved: int = 0, asked: int = 1) -> None:
         self.payload = payload
-        self.number = number
         self.due_ns = due_ns
         self.reserved = reserved
         """Tokens that the request may use at most."""
+        self.asked = max(1, asked)
+        """Input tokens as estimated."""
         self.started_ns = self.sent_ns = self.over_ns = self.late_ns = 0
         self.connected_ns: int | None = None
         self.tls_ns: int | None = None
