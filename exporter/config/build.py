@@ -8,7 +8,16 @@ from exporter.config import address, schema
 from exporter.config.crosscheck import Known
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
-from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, Target, TlsOptions
+from exporter.model.target import (
+    Connection,
+    KeySource,
+    Objective,
+    Prices,
+    ProbeSpec,
+    Severity,
+    Target,
+    TlsOptions,
+)
 
 
 def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Path) -> Configuration:
@@ -96,11 +105,14 @@ def _objectives(sla: schema.Sla) -> tuple[Objective, ...]:
             ratio=round(float(percentile) / 100, 6),
             clock=clock,
             threshold_s=threshold_s,
+            severity=Severity(latency.severity or sla.severity),
         )
         for clock, latency in promised.items()
         if latency is not None
         for percentile, threshold_s in latency.thresholds()
     ]
     if sla.availability is not None:
-        objectives.append(Objective(sli="availability", ratio=sla.availability))
+        objectives.append(
+            Objective(sli="availability", ratio=sla.availability, severity=Severity(sla.severity))
+        )
     return tuple(objectives)

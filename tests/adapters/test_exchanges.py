@@ -38,6 +38,7 @@ async def test_a_response_arrives_whole_and_every_clock_is_in_order(wire: Wire) 
         got.resolved_ns,
         got.connected_ns,
         got.sent_ns,
+        got.sent_by_ns,
         got.headers_ns,
         got.complete_ns,
         got.closed_ns,
@@ -147,6 +148,17 @@ async def test_a_missing_end_after_done_is_waited_for_briefly_and_is_no_fault(wi
         assert got.content.endswith(DONE)
         assert got.closed_ns - got.body[-1].at_ns < 20 * DRAIN_S * 1e9
         await server.alone()
+
+
+async def test_a_deadline_after_done_is_no_fault(wire: Wire) -> None:
+    async def no_end(peer: Peer, request: Request) -> None:
+        await peer.send(STREAM_HEAD + chunk(event("a")) + chunk(DONE))
+        await peer.reader.read()
+
+    async with serving(no_end) as server:
+        got = await wire.exchange(request_to(f"http://127.0.0.1:{server.port}/", timeout_s=DRAIN_S / 5))
+        await server.alone()
+    assert (got.fault, got.complete_ns) == (None, None)
 
 
 async def test_text_that_looks_like_done_does_not_start_the_drain(wire: Wire) -> None:

@@ -8,14 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from exporter.adapters.wire import kernel
-from exporter.adapters.wire.clock import MAX_AGE_NS, StampClock
+from exporter.adapters.wire.clock import StampClock
 from exporter.adapters.wire.loop import WatchingLoop, new_event_loop
 from exporter.adapters.wire.stamped_socket import READ_BYTES, Record, StampedSocket
-from exporter.adapters.wire.wakeups import Reading, WakeupMeter, woken_not_before
 from exporter.adapters.wire.wire import Wire
 from exporter.model.transcript import StampSource, Transcript
 from tests.adapters.wire_server import DONE, END, STREAM_HEAD, chunk, event, request_to
@@ -164,8 +161,9 @@ def test_where_the_kernel_tells_nothing_of_segments_bounds_are_wider_and_still_h
 class Pair:
     """A stamped socket of a loop that the test turns by hand."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: WatchingLoop) -> None:
         ours, self.theirs = _tcp_pair()
+        self.socket_loop = loop
         self.records: list[Record] = []
         self.ends: list[OSError | None] = []
         self.socket = StampedSocket(ours, loop, StampClock(), self)
@@ -217,6 +215,28 @@ def test_one_segment_is_exact_and_two_are_not(pair: Pair) -> None:
     assert pair.records[1].earliest_ns >= pair.records[0].read_ns
 
 
+def test_segments_that_wake_the_loop_together_are_dated_by_the_wake_up(pair: Pair) -> None:
+    wait_s = 0.1
+
+    def burst() -> None:
+        time.sleep(wait_s)
+        _send(pair, b"a", b"b")
+
+    watch = pair.socket_loop.watch
+    started_ns = time.monotonic_ns()
+    sender = threading.Thread(target=burst)
+    sender.start()
+    while not watch.select(5):
+        pass
+    sender.join()  # both are there; the loop is late to read them
+    looked_ns = watch.empty_since(-1)
+    pair.socket.read_now()
+    (record,) = pair.records
+    assert record.data == b"ab"
+    assert started_ns <= looked_ns < record.earliest_ns
+    assert record.at_ns - record.earliest_ns < wait_s * 1e9 / 2
+
+
 def test_a_segment_with_the_end_of_the_connection_is_exact(pair: Pair) -> None:
     _send(pair, b"last")
     pair.theirs.shutdown(socket.SHUT_WR)
@@ -241,86 +261,3 @@ def test_more_than_one_buffer_gives_way_to_others_and_arrives_whole(pair: Pair) 
     assert turns > 1
     edges = [edge for record in pair.records for edge in (record.at_ns, record.read_ns)]
     assert sorted(edge for edge in edges[::2]) == edges[::2]
-
-
-class Clocks:
-    def __init__(self) -> None:
-        self.monotonic = 1_000_000_000
-        self.offset = 1_700_000_000_000_000_000
-
-    def wall_ns(self) -> int:
-        return self.monotonic + self.offset
-
-    def monotonic_ns(self) -> int:
-        return self.monotonic
-
-
-@given(steps=st.lists(st.tuples(st.integers(0, 10**10), st.integers(-(10**10), 10**10)), max_size=20))
-def test_a_stamp_is_never_outside_what_is_possible_however_the_wall_clock_is_stepped(
-    steps: list[tuple[int, int]],
-) -> None:
-    clocks = Clocks()
-    clock = StampClock(clocks.wall_ns, clocks.monotonic_ns)
-    for pause_ns, step_ns in steps:
-        not_before = clocks.monotonic
-        stamp = clocks.wall_ns() + pause_ns // 2
-        clocks.monotonic += pause_ns
-        clocks.offset += step_ns
-        at = clock.monotonic_of(stamp, not_before_ns=not_before, read_ns=clocks.monotonic)
-        assert at is None or not_before <= at <= clocks.monotonic
-
-
-def test_a_stepped_wall_clock_costs_one_stamp_and_then_holds_again() -> None:
-    clocks = Clocks()
-    clock = StampClock(clocks.wall_ns, clocks.monotonic_ns)
-
-    def read() -> int | None:
-        not_before, stamp = clocks.monotonic, clocks.wall_ns() + 300
-        clocks.monotonic += 1_000
-        return clock.monotonic_of(stamp, not_before_ns=not_before, read_ns=clocks.monotonic)
-
-    assert read() == clocks.monotonic - 700
-    clocks.offset += 3_600_000_000_000
-    assert read() is None
-    assert read() == clocks.monotonic - 700
-
-
-def test_the_offset_is_measured_again_every_second() -> None:
-    clocks = Clocks()
-    clock = StampClock(clocks.wall_ns, clocks.monotonic_ns)
-    clocks.offset += 100_000  # too little to be noticed at once
-    stamp = clocks.wall_ns()
-    clocks.monotonic += 2 * MAX_AGE_NS
-    read_ns = clocks.monotonic
-    at = clock.monotonic_of(stamp, not_before_ns=0, read_ns=read_ns)
-    assert at == read_ns - 2 * MAX_AGE_NS
-
-
-@pytest.mark.parametrize(
-    ("switches", "waited_ns", "cpu_ns", "expected"),
-    [
-        pytest.param(1, 0, 20_000, 980_000, id="woke at once"),
-        pytest.param(1, 300_000, 20_000, 680_000, id="waited for a processor"),
-        pytest.param(0, 0, 20_000, None, id="did not sleep"),
-        pytest.param(2, 0, 20_000, None, id="slept twice"),
-    ],
-)
-def test_the_wake_up_is_dated_by_what_followed_it(
-    switches: int, waited_ns: int, cpu_ns: int, expected: int | None
-) -> None:
-    before = Reading(0, 50_000, b"1000 500 7\n")
-    after = Reading(1_000_000, 50_000 + cpu_ns, b"2000 %d %d\n" % (500 + waited_ns, 7 + switches))
-    assert woken_not_before(before, after) == expected
-
-
-def test_the_account_of_a_real_sleep() -> None:
-    meter = WakeupMeter()
-    before = meter.read()
-    time.sleep(0.05)
-    after = meter.read()
-    meter.close()
-    assert before is not None
-    assert after is not None
-    woken = woken_not_before(before, after)
-    assert woken is not None
-    assert woken - before.at_ns > 0.5 * (after.at_ns - before.at_ns)
