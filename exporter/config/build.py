@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from exporter.config import address, schema
+from exporter.config.build_load import load_spec, pricing
 from exporter.config.crosscheck import Known
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
@@ -29,6 +30,8 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
                 probes=tuple(
                     _probe(probe, file.defaults, probes[t, p]) for p, probe in enumerate(target.probes)
                 ),
+                loads=tuple(load_spec(load) for load in target.load),
+                pricing=pricing(target.prices, target.cost),
             )
             for t, target in enumerate(file.targets)
         ),

@@ -3,9 +3,11 @@
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.config.schema_load import Cost, Load
+from exporter.config.section import Section
 
 MIN_EVERY_S = 1.0
 MAX_EVERY_S = 86400.0
@@ -50,12 +52,6 @@ EnvName = Annotated[str, AfterValidator(names.env)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
-
-
-class Section(BaseModel):
-    """A mapping of the file: unknown keys are refused, values are not converted between types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Defaults(Section):
@@ -209,6 +205,8 @@ class Target(Section):
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
     )
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
+    load: list[Load] = Field(default_factory=list, description="Load tests, scheduled or on command.")
+    cost: Cost | None = Field(default=None, description="What the machine behind it costs its owner.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

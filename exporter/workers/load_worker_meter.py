@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from exporter.adapters.wire.errand import Errand
 from exporter.model.clocks import INVALID_BOUND_RATIO, INVALID_BOUND_S, Clock
 from exporter.model.load_answer import Seen
 from exporter.model.load_histogram import Recorder
@@ -31,19 +32,17 @@ class StepMeter:
         self.first_sent_ns: int | None = None
         self.last_over_ns = 0
 
-    def note(
-        self, seen: Seen, sent_ns: int, due_ns: int, over_ns: int, late_ns: int, *, stamped: bool
-    ) -> None:
+    def note(self, seen: Seen, errand: Errand, over_ns: int) -> None:
         """Count one request that was sent after the settle time and is over."""
         self._outcomes[seen.outcome] += 1
         self.last_over_ns = max(self.last_over_ns, over_ns)
         self.input_tokens += seen.input_tokens
         self.output_tokens += seen.output_tokens
-        self.user_stamps += not stamped
+        self.user_stamps += not errand.stamped
         record = self._recorders
-        if stamped:
-            record["lateness"].add(late_ns)
-        dispatch_ns = sent_ns - due_ns
+        if errand.stamped:
+            record["lateness"].add(errand.late_ns)
+        dispatch_ns = (errand.sent_ns or errand.started_ns) - errand.due_ns
         if self._is_open:
             record["dispatch"].add(dispatch_ns)
             self.late += dispatch_ns > _LATE_NS
@@ -54,6 +53,8 @@ class StepMeter:
             if clock is None:
                 continue
             value_ns, bound_ns = clock
+            if name != "tpot":
+                bound_ns = max(bound_ns, errand.sending_ns)
             self.values += 1
             if bound_ns > _BOUND_NS and bound_ns * _RATIO > value_ns:
                 self.invalid += 1

@@ -200,9 +200,7 @@ class StepRun:
             end_ns = min(arrived_ns, self._sending_over_ns or arrived_ns)
             meter.in_flight_ns += max(0, end_ns - max(sent_ns, meter.first_sent_ns))
         if errand.started_ns >= self._settled_ns and seen.outcome is not Outcome.CANCELLED:
-            meter.note(
-                seen, sent_ns, errand.due_ns, max(arrived_ns, sent_ns), errand.late_ns, stamped=errand.stamped
-            )
+            meter.note(seen, errand, max(arrived_ns, sent_ns))
 
     def _read(self, errand: Errand) -> Seen:
         if errand.status == 200 and errand.fault is None and self._setup.stream and errand.is_event_stream:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from exporter.config import schema
+from exporter.config import schema, schema_load
 from exporter.config.load import load
 from exporter.config.units import duration
 from exporter.kernels.suite import SUITES
@@ -22,6 +22,9 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "targets[]": schema.Target,
     "targets[].prices": schema.Prices,
     "targets[].tls": schema.Tls,
+    "targets[].cost": schema_load.Cost,
+    "targets[].load[]": schema_load.Load,
+    "good": schema_load.Good,
     "targets[].probes[]": schema.Probe,
     "benches[]": schema.Bench,
     "web": schema.Web,

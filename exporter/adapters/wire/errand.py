@@ -17,6 +17,8 @@ class Errand:
         self.asked = max(1, asked)
         """Input tokens as estimated."""
         self.started_ns = self.sent_ns = self.over_ns = self.late_ns = 0
+        self.sending_ns = 0
+        """From ``sent_ns`` to when the kernel had taken the first bytes: how uncertain ``sent_ns`` is."""
         self.connected_ns: int | None = None
         self.tls_ns: int | None = None
         self.headers_ns: int | None = None

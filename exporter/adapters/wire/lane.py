@@ -186,6 +186,7 @@ class Lane:
         self._empty_ns = errand.sent_ns
         self._out = payload
         self._flush()
+        errand.sending_ns = monotonic_ns() - errand.sent_ns
 
     def _flush(self) -> None:
         if self._sock is None:

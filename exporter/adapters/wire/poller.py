@@ -87,10 +87,10 @@ class Poller:
         self._meter.close()
 
     def _sleep(self, timeout_s: float, looked_ns: int) -> list[tuple[int, int]]:
-        before = self._meter.read()
+        before = self._meter.before_sleep()
         self._looked_ns = time.monotonic_ns()
         events = self._epoll.poll(int((timeout_s - _SHORT_S) * 1e3 + 1) / 1e3)
-        after = self._meter.read()
+        after = self._meter.after_sleep()
         woken_ns = woken_not_before(before, after) if before is not None and after is not None else None
         self.slept = True
         self.empty_ns = max(looked_ns, woken_ns or 0)
