@@ -13,14 +13,16 @@ from collections.abc import Callable
 from exporter import __version__
 from exporter.adapters.openai_api import OpenAiApi
 from exporter.app.jobs import Jobs, bench_job_name
+from exporter.app.loads import LoadJobs, load_job_name
 from exporter.app.meter import Meter, probe_job_name
 from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
+from exporter.load.runner import LoadRunner
 from exporter.model.configuration import Configuration, WebOptions
 from exporter.model.job import JobKind
 from exporter.probes import KINDS
 from exporter.probes.base import Doors
-from exporter.reload import Plan, diff, jobs
+from exporter.reload import Plan, diff, jobs, loads
 from exporter.scheduler.service import Scheduler
 from exporter.web.answers import Answers, Reloaded
 from exporter.web.effective import effective
@@ -64,6 +66,9 @@ class Service:
             benches=BenchRunner(),
             meter=self._meter,
         )
+        self._loads = LoadJobs(
+            runner=LoadRunner(), meter=self._meter, claim=self._scheduler.claiming, unix_s=time.time
+        )
 
     async def run(self) -> int:
         """Serve until told to stop; return how many runs ignored their cancellation and are still going.
@@ -89,6 +94,7 @@ class Service:
         self._scheduler.start()
         self._scheduler.add([self._jobs.probe(job.target, job.spec) for job in jobs(self._configuration)])
         self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
+        self._scheduler.add([self._loads.job(test) for test in loads(self._configuration)])
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
@@ -121,6 +127,7 @@ class Service:
         gone = [probe_job_name(job.target, job.spec) for job in plan.removed]
         gone += [probe_job_name(change.old.target, change.old.spec) for change in plan.changed]
         gone += [bench_job_name(bench) for bench in plan.benches_removed]
+        gone += [load_job_name(test) for test in plan.loads_removed]
         await self._scheduler.remove(gone)
         self._configuration = new
         self._meter.reconfigured(new)
@@ -129,6 +136,7 @@ class Service:
                 *(self._jobs.probe(job.target, job.spec) for job in plan.added),
                 *(self._jobs.probe(change.new.target, change.new.spec) for change in plan.changed),
                 *(self._jobs.bench(bench) for bench in plan.benches_added),
+                *(self._loads.job(test) for test in plan.loads_added),
             ]
         )
 

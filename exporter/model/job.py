@@ -8,3 +8,4 @@ class JobKind(StrEnum):
 
     PROBE = "probe"
     BENCH = "bench"
+    LOAD = "load"

@@ -140,8 +140,8 @@ def lines(sink: Sink, containing: str = "", *, accept: str = "") -> list[str]:
 
 
 def golden_lines(sink: Sink) -> list[str]:
-    """What the golden file holds: kernel benches have tests of their own."""
-    return [line for line in lines(sink) if "inference_kernel_" not in line]
+    """What the golden file holds: kernel benches and load tests have tests of their own."""
+    return [line for line in lines(sink) if "inference_kernel_" not in line and "inference_load_" not in line]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """One connection of a load worker: a request at a time, every read stamped, nothing parsed but HTTP."""
 
-import contextlib
 import os
 import socket
 import ssl
@@ -296,6 +295,4 @@ class Lane:
         if errand is None:
             return
         errand.fault, errand.detail, errand.over_ns = fault, detail, monotonic_ns()
-        with contextlib.suppress(IndexError):
-            errand.over_ns = max(errand.over_ns, errand.reads[-1][0])
         self._owner.finished(self, errand)

@@ -1,6 +1,7 @@
 """Every metric family there is, in the order of the documentation: a total stands before its parts."""
 
 from exporter.metrics.catalogue.kernel import KERNEL
+from exporter.metrics.catalogue.load import LOAD
 from exporter.metrics.catalogue.probe import PROBE
 from exporter.metrics.catalogue.process import PROCESS
 from exporter.metrics.catalogue.schedule import SCHEDULE
@@ -12,6 +13,9 @@ OWN: tuple[Group, ...] = (
     Group("Probes", "What one request at a time sees of a target.", PROBE),
     Group("SLA", "Every request held against every objective of its probe; alerts read these.", SLA),
     Group("Schedule", "Whether the measurements happened when they should have.", SCHEDULE),
+    Group(
+        "Load tests", "Many requests at a time, on a schedule, never mixed with the probes' figures.", LOAD
+    ),
     Group("Kernel benches", "Attention kernels on the local devices, in a child process.", KERNEL),
     Group("Exporter", "The exporter itself.", SERVICE),
 )
