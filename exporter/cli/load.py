@@ -79,7 +79,7 @@ def load(**given: Any) -> None:
     """
     from rich.console import Console
 
-    from exporter.cli.load_view import View, print_run
+    from exporter.cli.load_view import View, print_run, wide_console
     from exporter.load.order import LoadError
     from exporter.load.runfile import dumps
 
@@ -99,7 +99,7 @@ def load(**given: Any) -> None:
     if as_json:
         click.echo(text)
     else:
-        print_run(run, Console(soft_wrap=True, highlight=False))
+        print_run(run, wide_console())
     sys.exit(INTERRUPTED if interrupted else _status(run))
 
 

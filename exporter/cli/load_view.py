@@ -14,6 +14,14 @@ from exporter.model.load_result import LoadRun
 from exporter.report.tables import Table, findings, summary, tables
 from exporter.report.words import milliseconds
 
+_WIDE = 160
+
+
+def wide_console() -> Console:
+    """Return a console for tables; one that is no terminal is as wide as they are."""
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(highlight=False, width=_WIDE)
+
 
 class View:
     """Shows a run under way on standard error, where that is a terminal."""

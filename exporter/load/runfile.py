@@ -114,10 +114,11 @@ def _spread(spread: Spread) -> dict[str, Any]:
     return {
         "n": spread.n,
         "mean_s": spread.mean_s,
-        "success_only_s": {label: _finite(value) for label, value in spread.success_only.items()},
-        "with_failures_s": {label: _finite(value) for label, value in spread.with_failures.items()},
+        "success_only_s": {label: finite(value) for label, value in spread.success_only.items()},
+        "with_failures_s": {label: finite(value) for label, value in spread.with_failures.items()},
     }
 
 
-def _finite(value: float | None) -> float | str | None:
+def finite(value: float | None) -> float | str | None:
+    """Return a number that JSON can hold; an infinite one as ``"inf"``."""
     return "inf" if value is not None and math.isinf(value) else value
