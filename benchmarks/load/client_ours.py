@@ -4,12 +4,11 @@ python -m benchmarks.load.client_ours BASE_URL STREAMS SECONDS OUT.json
 """
 
 import gc
-import json
 import re
 import socket
 import sys
-import time
 
+from benchmarks.load.kept import TOKENS, Kept, write
 from exporter.adapters.wire import kernel
 from exporter.adapters.wire.errand import Errand
 from exporter.adapters.wire.lane import Lane
@@ -27,16 +26,23 @@ _SEQUENCE = re.compile(rb'"id":"chatcmpl-(\d+)"').search
 
 
 class KeptRun(StepRun):
-    kept: list[tuple[int, int | None, int | None, list[int], bool]]
+    kept: Kept
 
     def _read(self, errand: Errand) -> Seen:
         seen = super()._read(errand)
         found = _SEQUENCE(errand.reads[0][2]) if errand.reads else None
-        if found and errand.reused:
-            ttft = seen.ttft[0] if seen.ttft else None
-            wide = seen.ttft is not None and seen.ttft[1] > 1_000_000 and seen.ttft[1] * 20 > seen.ttft[0]
+        if found and seen.ttft and seen.e2e:
             gaps = [value for value, _ in seen.gaps]
-            self.kept.append((int(found[1]), ttft, seen.e2e[0] if seen.e2e else None, gaps, not wide))
+            is_valid = seen.ttft[1] <= 1_000_000 or seen.ttft[1] * 20 <= seen.ttft[0]
+            self.kept.requests.append(
+                {
+                    "sequence": int(found[1]),
+                    "ttft": seen.ttft[0],
+                    "e2e": seen.e2e[0],
+                    "gaps": gaps,
+                    "valid": is_valid,
+                }
+            )
         return seen
 
 
@@ -50,7 +56,7 @@ def main() -> None:
         api=Api.CHAT,
         stream=True,
         temperature=0.0,
-        prompts=(Prompt(text="w1 " * 64, max_tokens=32),),
+        prompts=(Prompt(text="w1 " * 64, max_tokens=TOKENS),),
         good=(),
         timeout_s=30.0,
         seed=1,
@@ -61,7 +67,7 @@ def main() -> None:
         rate=None,
         requests=10**9,
         seconds=seconds,
-        settle_s=1.0,
+        settle_s=0.5,
         tokens=10**12,
         breaker=Breaker(),
     )
@@ -78,32 +84,20 @@ def main() -> None:
         new_lane=lambda owner: Lane(poller, owner, addresses, None, origin.host),
         say=lambda _: None,
     )
-    run.kept = []
+    kept = run.kept = Kept()
     gc.collect()
     gc.freeze()
     gc.disable()
-    cpu_s, wall_s = time.process_time(), time.monotonic()
+    kept.begin()
     done = run.run()
-    cpu_s, wall_s = time.process_time() - cpu_s, time.monotonic() - wall_s
     keeper.close()
     poller.close()
-    tally = done.tally
-    with open(out, "w") as file:  # noqa: PTH123
-        json.dump(
-            {
-                "requests": run.kept,
-                "cpu_s": cpu_s,
-                "wall_s": wall_s,
-                "done": tally.ended + tally.settle_requests,
-                "achieved": tally.in_flight_s / tally.sending_s,
-                "qps": tally.ended / tally.wall_s,
-                "invalid": tally.invalid / max(1, tally.values),
-                "late_p99": tally.lateness.percentile_s(0.99),
-                "outcomes": [(e.outcome, e.count) for e in tally.outcomes],
-                "user": tally.user_stamps,
-            },
-            file,
-        )
+    write(
+        kept,
+        out,
+        achieved=done.tally.in_flight_s / done.tally.sending_s,
+        invalid=done.tally.invalid / max(1, done.tally.values),
+    )
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal, Self
 
-from apscheduler.triggers.cron import CronTrigger
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import names, units
+from exporter.config.crontab import crontab
 from exporter.config.section import Section
 from exporter.model.load_plan import MOST_CONCURRENCY, MOST_RATE, MOST_REQUESTS, MOST_SECONDS, MOST_TOKENS
 
@@ -24,16 +24,6 @@ def _span(value: object) -> float:
     if not 0 <= span_s <= MOST_SECONDS:
         raise ValueError("must be at most 6h")
     return span_s
-
-
-def _cron(text: str) -> str:
-    try:
-        CronTrigger.from_crontab(text)
-    except ValueError:
-        raise ValueError(
-            'must be five fields as in crontab, such as "0 3 * * *" (minute hour day month weekday, UTC)'
-        ) from None
-    return text
 
 
 Name = Annotated[str, AfterValidator(names.name)]
@@ -56,7 +46,7 @@ class Load(Section):
     """A load test."""
 
     name: Name = Field(description="Label `scenario`; unique in the target.")
-    cron: Annotated[str, AfterValidator(_cron)] | None = Field(
+    cron: Annotated[str, AfterValidator(crontab)] | None = Field(
         default=None,
         description="When to run, as in crontab and in UTC; on command only without cron or every.",
     )

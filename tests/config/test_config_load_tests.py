@@ -27,6 +27,8 @@ def read(tmp_path: Path, test: str, more: str = "") -> TargetPlan:
         ("a schedule without confirm", 'cron: "0 3 * * *", concurrency: [1]', "confirm: true"),
         ("cron and every", 'cron: "0 3 * * *", every: 1d, confirm: true, concurrency: [1]', "remove one"),
         ("no crontab", "cron: daily, confirm: true, concurrency: [1]", "five fields"),
+        ("an hour that is none", 'cron: "0 25 * * *", confirm: true, concurrency: [1]', "hour 25"),
+        ("a weekday in numbers", 'cron: "0 3 * * 0", confirm: true, concurrency: [1]', "weekday 0"),
         ("a closed loop with a rate", "rate: [1]", "takes concurrency"),
         ("an open loop with clients", "mode: poisson, concurrency: [1]", "takes rate"),
         ("more than the cap", "concurrency: [65], max_concurrency: 64", "above max_concurrency"),
