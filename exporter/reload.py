@@ -51,6 +51,8 @@ class Plan:
     loads_added: tuple[LoadTest, ...] = ()
     loads_removed: tuple[LoadTest, ...] = ()
     """A load test of which anything changes is removed and added."""
+    power_changed: bool
+    """Whether devices are sampled otherwise from now on."""
     departed_targets: tuple[str, ...]
     """Names of targets that are no longer there."""
     restart_needed: tuple[str, ...]
@@ -68,6 +70,7 @@ class Plan:
             ("benches removed", len(self.benches_removed)),
             ("load tests added", len(self.loads_added)),
             ("load tests removed", len(self.loads_removed)),
+            ("power options changed", int(self.power_changed)),
         )
         changes = ", ".join(f"{what}: {count}" for what, count in counts if count)
         return "\n".join((changes or "no job changes", *self.restart_needed))
@@ -105,6 +108,7 @@ def diff(old: Configuration, new: Configuration) -> Plan:
         benches_removed=tuple(bench for bench in old.benches if bench not in new.benches),
         loads_added=tuple(test for test in loads(new) if test not in before_loads),
         loads_removed=tuple(test for test in loads(old) if test not in after_loads),
+        power_changed=old.power != new.power,
         departed_targets=tuple(plan.target.name for plan in old.targets if plan.target.name not in names),
         restart_needed=tuple(_restart_needed(old, new)),
     )

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
+from prometheus_client import CollectorRegistry, exposition
+from prometheus_client.openmetrics import exposition as openmetrics_exposition
 from prometheus_client.process_collector import ProcessCollector
 
+from exporter.adapters import negotiation
 from exporter.adapters.exposition import Histograms, Scalars, header, table_lines
-from exporter.metrics.family import Family, InfoTable, Sample, Type
+from exporter.metrics.family import Family, InfoTable, Sample, Table, Type
 
 
 class Sink:
     """Every series of the service.
 
-    ``apply``, ``forget``, ``set_buckets`` and ``set_info`` are called from one thread; ``render`` from any
+    ``apply``, ``forget`` and the methods that set something are called from one thread; ``render`` from any
     at any time.  A scrape may show the first changes of a batch and not yet the others, but never a part
     above its whole: batches and the catalogue name a total before its parts (requests before breaches), and
     a scrape reads the families in the opposite order.
@@ -77,12 +78,19 @@ class Sink:
         """Replace every series of an info family."""
         self._infos[table.family.name] = table
 
+    def set_tables(self, tables: Iterable[Table]) -> None:
+        """Replace every series of each of these families, none of them a histogram."""
+        for table in tables:
+            self._scalars[table.family.name].replace(table.rows)
+
     def render(self, accept: str) -> tuple[bytes, str]:
         """Return the exposition in the format that the Accept header asks for, and its content type."""
-        encode, content_type = choose_encoder(accept)
-        openmetrics = content_type.startswith("application/openmetrics-text")
+        openmetrics = negotiation.prefers_openmetrics(accept)
         own = "".join(self._lines(openmetrics=openmetrics))
-        return own.encode() + encode(self._process), content_type
+        if openmetrics:
+            process = openmetrics_exposition.generate_latest(self._process)  # type: ignore[no-untyped-call]
+            return own.encode() + process, negotiation.OPENMETRICS
+        return own.encode() + exposition.generate_latest(self._process), negotiation.TEXT
 
     def _lines(self, *, openmetrics: bool) -> Iterator[str]:
         """Yield every family, parts before their totals."""

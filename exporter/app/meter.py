@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from exporter.adapters.prometheus import Sink
 from exporter.kernels.suite import known_runs
-from exporter.metrics import kernel_samples, load_samples, samples, service_samples
+from exporter.metrics import kernel_samples, load_samples, power_samples, samples, service_samples
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
 from exporter.metrics.family import Sample
@@ -17,6 +17,7 @@ from exporter.model.kernel import BenchReport
 from exporter.model.load_judgement import judge
 from exporter.model.load_result import LoadRun
 from exporter.model.outcome import Outcome
+from exporter.model.power_view import PowerView
 from exporter.model.results import ProbeResult
 from exporter.model.schedule import MissCause
 from exporter.model.target import Identity, ProbeSpec, Target
@@ -65,6 +66,12 @@ class Meter:
             self._sink.apply(samples.of(result))
             self._sink.apply(self._ledger.record(result))
 
+    def confirmed(self, name: str, result: ProbeResult) -> None:
+        """Record a confirmation, unless the probe's job has been taken off the schedule meanwhile."""
+        if self._probes.get(name) == (result.target, result.spec):
+            self._sink.apply(samples.of_confirmation(result))
+            self._sink.apply(self._ledger.confirm(result))
+
     def benched(self, report: BenchReport) -> None:
         """Record a kernel bench."""
         self._sink.apply(kernel_samples.of_report(report))
@@ -91,6 +98,10 @@ class Meter:
         self._sink.apply(load_samples.not_run(_scenario(test), reason))
         scenario = test.spec.plan.scenario
         log.warning("load test not run: target=%s scenario=%s %s", test.target.name, scenario, detail)
+
+    def powered(self, view: PowerView) -> None:
+        """Show what is known about power now, and nothing that was known before."""
+        self._sink.set_tables(power_samples.tables(view))
 
     def reconfigured(self, configuration: Configuration) -> None:
         """Forget what departed, keep what goes on, and give what is new its zeros."""
@@ -156,6 +167,17 @@ class Meter:
 def probe_job_name(target: Target, spec: ProbeSpec) -> str:
     """Return the unique name of a probe's job."""
     return f"probe:{target.name}/{spec.name}"
+
+
+def confirm_job_name(target: Target, spec: ProbeSpec) -> str:
+    """Return the unique name of the job of a probe's confirmations."""
+    return f"confirm:{target.name}/{spec.name}"
+
+
+def job_names(target: Target, spec: ProbeSpec) -> tuple[str, ...]:
+    """Return the names of every job of a probe."""
+    names = (probe_job_name(target, spec),)
+    return names if spec.confirm is None else (*names, confirm_job_name(target, spec))
 
 
 def _identity(target: Target, spec: ProbeSpec) -> Identity:

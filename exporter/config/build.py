@@ -7,8 +7,11 @@ from types import MappingProxyType
 from exporter.config import address, schema
 from exporter.config.build_load import load_spec, pricing
 from exporter.config.crosscheck import Known
+from exporter.config.power_schema import Power, TargetPower
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
+from exporter.model.confirmation import Confirm
+from exporter.model.power_plan import Electricity, Gpus, PowerOptions, Promql, Watts
 from exporter.model.target import (
     Connection,
     KeySource,
@@ -28,7 +31,8 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             TargetPlan(
                 target=_target(target, folder),
                 probes=tuple(
-                    _probe(probe, file.defaults, probes[t, p]) for p, probe in enumerate(target.probes)
+                    _probe(probe, target.confirm or file.defaults.confirm, file.defaults, probes[t, p])
+                    for p, probe in enumerate(target.probes)
                 ),
                 loads=tuple(load_spec(load) for load in target.load),
                 pricing=pricing(target.prices, target.cost),
@@ -39,6 +43,7 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             BenchPlan(suite=b.suite, every_s=b.every, devices=tuple(b.devices)) for b in file.benches
         ),
         web=address.listen(file.web.listen),
+        power=_power_options(file.power),
     )
 
 
@@ -57,6 +62,7 @@ def _target(target: schema.Target, folder: Path) -> Target:
         proxy=target.proxy,
         labels=MappingProxyType(dict(target.labels)),
         prices=_prices(target.prices),
+        power=_power(target.power),
     )
 
 
@@ -78,7 +84,30 @@ def _prices(prices: schema.Prices | None) -> Prices | None:
     )
 
 
-def _probe(probe: schema.Probe, defaults: schema.Defaults, known: Known) -> ProbeSpec:
+def _power(power: TargetPower | None) -> Gpus | Watts | Promql | None:
+    if power is None:
+        return None
+    if power.gpus is not None:
+        return Gpus(uuids=tuple(dict.fromkeys(power.gpus)))
+    if power.watts is not None:
+        return Watts(watts=power.watts)
+    return Promql(query=power.promql or "")
+
+
+def _power_options(power: Power) -> PowerOptions:
+    price = power.price_per_kwh
+    return PowerOptions(
+        enabled=power.enabled,
+        every_s=power.every,
+        processes=power.processes,
+        prometheus=power.prometheus,
+        electricity=None if price is None else Electricity(per_kwh=price, currency=power.currency),
+    )
+
+
+def _probe(
+    probe: schema.Probe, confirm: schema.Confirm | None, defaults: schema.Defaults, known: Known
+) -> ProbeSpec:
     timeout_s = defaults.timeout if probe.timeout is None else probe.timeout
     stall_timeout_s = defaults.stall_timeout if probe.stall_timeout is None else probe.stall_timeout
     return ProbeSpec(
@@ -91,7 +120,14 @@ def _probe(probe: schema.Probe, defaults: schema.Defaults, known: Known) -> Prob
         params=known.params,
         objectives=_objectives(probe.sla),
         clocks=known.clocks,
+        confirm=_confirm(probe.confirm or confirm),
     )
+
+
+def _confirm(confirm: schema.Confirm | None) -> Confirm | None:
+    if confirm is None:
+        return None
+    return Confirm(every_s=confirm.every, for_s=confirm.for_, per_hour=confirm.per_hour)
 
 
 def _objectives(sla: schema.Sla) -> tuple[Objective, ...]:

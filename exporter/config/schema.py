@@ -6,19 +6,11 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.config.power_schema import Power, TargetPower
 from exporter.config.schema_load import Cost, Load
-from exporter.config.section import Section
+from exporter.config.section import Currency, Every, Price, Section
 
-MIN_EVERY_S = 1.0
-MAX_EVERY_S = 86400.0
 MAX_TIMEOUT_S = 3600.0
-
-
-def _every(value: object) -> float:
-    every_s = units.seconds(value)
-    if not MIN_EVERY_S <= every_s <= MAX_EVERY_S:
-        raise ValueError("must be 1s to 1d")
-    return every_s
 
 
 def _timeout(value: object) -> float:
@@ -43,15 +35,26 @@ def _listen(text: str) -> str:
     return text
 
 
-Every = Annotated[float, BeforeValidator(_every)]
 Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
 Name = Annotated[str, AfterValidator(names.name)]
 Text = Annotated[str, AfterValidator(names.printable)]
+FilePath = Annotated[str, AfterValidator(names.path)]
 EnvName = Annotated[str, AfterValidator(names.env)]
-Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
+
+
+class Confirm(Section):
+    """Extra requests after a breach, so that a fault is told from chance sooner."""
+
+    every: Every = Field(default=3.0, description="Time from one to the next, 1s to 1d.")
+    for_: Timeout = Field(
+        default=60.0, alias="for", description="They end this long after the last breach, at most 1h."
+    )
+    per_hour: Annotated[int, Field(ge=1, le=3600)] = Field(
+        default=150, description="At most so many an hour, 1 to 3600."
+    )
 
 
 class Defaults(Section):
@@ -67,6 +70,9 @@ class Defaults(Section):
     )
     connection: ConnectionWord = Field(
         default="reuse", description="reuse keeps the connection between requests; fresh opens one for each."
+    )
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach; none where not given."
     )
 
 
@@ -150,6 +156,7 @@ class Probe(Section):
         default_factory=dict, description="What the kind takes; see its own table."
     )
     sla: Sla = Field(default=Sla(), description="What is promised of this probe.")
+    confirm: Confirm | None = Field(default=None, description="Extra requests after a breach.")
 
 
 class Prices(Section):
@@ -157,15 +164,13 @@ class Prices(Section):
 
     input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
     output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
-    currency: Annotated[str, AfterValidator(names.currency)] = Field(
-        default="USD", description="ISO 4217 code."
-    )
+    currency: Currency = Field(default="USD", description="ISO 4217 code.")
 
 
 class Tls(Section):
     """How the server's certificate is checked."""
 
-    ca_file: str | None = Field(
+    ca_file: FilePath | None = Field(
         default=None, description="PEM file with the certificates to trust, beside this file."
     )
     insecure: bool = Field(False, description="true accepts any certificate: for tests only.")
@@ -191,7 +196,7 @@ class Target(Section):
     api_key_env: EnvName | None = Field(
         default=None, description="Environment variable that holds the API key."
     )
-    api_key_file: str | None = Field(
+    api_key_file: FilePath | None = Field(
         default=None, description="File that holds the API key; read again at each use."
     )
     labels: dict[Annotated[str, AfterValidator(names.label)], Text] = Field(
@@ -200,9 +205,15 @@ class Target(Section):
         description="Extra labels of the target's info metric only, at most 16.",
     )
     prices: Prices | None = Field(default=None, description="What tokens cost here.")
+    power: TargetPower | None = Field(
+        default=None, description="Where the power of what serves it is known from, for joules per token."
+    )
     tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
+    )
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach, for probes that say nothing themselves."
     )
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
     load: list[Load] = Field(default_factory=list, description="Load tests, scheduled or on command.")
@@ -243,10 +254,16 @@ class File(Section):
     )
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
+    power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        remote = [t.name for t in self.targets if t.power is not None and t.power.promql is not None]
+        if remote and self.power.prometheus is None:
+            raise ValueError(
+                f"target {remote[0]} has power.promql; say whom to ask: power: {{prometheus: URL}}"
+            )
         if not self.targets and not self.benches:
             raise ValueError("nothing to run; add at least one target or bench")
         return self

@@ -1,9 +1,10 @@
 """The checked configuration as the rest of the service sees it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from exporter.model.load_plan import LoadPlan
 from exporter.model.load_result import Pricing
+from exporter.model.power_plan import PowerOptions
 from exporter.model.target import ProbeSpec, Target
 
 
@@ -58,3 +59,4 @@ class Configuration:
     targets: tuple[TargetPlan, ...]
     benches: tuple[BenchPlan, ...]
     web: WebOptions
+    power: PowerOptions = field(default_factory=PowerOptions)

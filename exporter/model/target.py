@@ -6,6 +6,8 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from exporter.model.clocks import Clock
+from exporter.model.confirmation import Confirm
+from exporter.model.power_plan import Gpus, Promql, Watts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,8 @@ class Target:
     proxy: str | None = None
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     prices: Prices | None = None
+    power: Gpus | Watts | Promql | None = None
+    """Where the power of what serves it is known from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,8 @@ class ProbeSpec:
     objectives: tuple[Objective, ...] = ()
     clocks: frozenset[Clock] = frozenset()
     """The clocks that this kind with these parameters can give."""
+    confirm: Confirm | None = None
+    """None means that a breach is not looked at closer."""
 
 
 @dataclass(frozen=True, slots=True)
