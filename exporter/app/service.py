@@ -70,7 +70,11 @@ class Service:
             power=self._power,
         )
         self._loads = LoadJobs(
-            runner=LoadRunner(), meter=self._meter, claim=self._scheduler.claiming, unix_s=time.time
+            runner=LoadRunner(),
+            meter=self._meter,
+            claim=self._scheduler.claiming,
+            unix_s=time.time,
+            energy=self._power,
         )
 
     async def run(self) -> int:

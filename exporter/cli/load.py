@@ -104,13 +104,21 @@ def load(**given: Any) -> None:
 
 
 async def _run(order: "LoadOrder", show: Any) -> "tuple[LoadRun, bool]":
+    from contextlib import AsyncExitStack
+
     from exporter.load.runner import LoadRunner
+    from exporter.model.power_plan import Gpus
+    from exporter.power.standalone import local_meter
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    return await LoadRunner().run(order, stop=stop, watch=show), stop.is_set()
+    async with AsyncExitStack() as stack:
+        powers = [side.power for side in (order.target, order.other) if side is not None]
+        if any(isinstance(power, Gpus) for power in powers):
+            order = replace(order, meter=await stack.enter_async_context(local_meter()))
+        return await LoadRunner().run(order, stop=stop, watch=show), stop.is_set()
 
 
 def _status(run: "LoadRun") -> int:

@@ -35,7 +35,7 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
                     for p, probe in enumerate(target.probes)
                 ),
                 loads=tuple(load_spec(load) for load in target.load),
-                pricing=pricing(target.prices, target.cost),
+                pricing=pricing(target, _power_options(file.power).electricity),
             )
             for t, target in enumerate(file.targets)
         ),

@@ -5,6 +5,7 @@ from exporter.model.clocks import Clock
 from exporter.model.configuration import LoadSpec
 from exporter.model.load_plan import Api, Bounds, LoadPlan, Mode, Prompt, Within
 from exporter.model.load_result import Pricing
+from exporter.model.power_plan import Electricity
 
 
 def load_spec(load: schema_load.Load) -> LoadSpec:
@@ -43,14 +44,18 @@ def load_spec(load: schema_load.Load) -> LoadSpec:
     return LoadSpec(plan=plan, cron=load.cron, every_s=load.every)
 
 
-def pricing(prices: schema.Prices | None, cost: schema_load.Cost | None) -> Pricing:
-    """Return what tokens and the machine cost."""
+def pricing(target: schema.Target, electricity: Electricity | None) -> Pricing:
+    """Return what tokens and the machine cost; electricity counts in the currency of the prices only."""
+    prices, cost = target.prices, target.cost
+    currency = prices.currency if prices else electricity.currency if electricity else "USD"
+    pays = electricity is not None and electricity.currency == currency
     return Pricing(
         input_per_mtok=prices.input_per_mtok if prices else None,
         output_per_mtok=prices.output_per_mtok if prices else None,
-        currency=prices.currency if prices else "USD",
+        currency=currency,
         capex=cost.capex if cost else None,
         amortise_years=cost.amortise_years if cost else None,
-        power_price_kwh=cost.power_price_kwh if cost else None,
+        power_price_kwh=electricity.per_kwh if electricity is not None and pays else None,
         pue=cost.pue if cost else 1.0,
+        watts=target.power.watts if target.power else None,
     )

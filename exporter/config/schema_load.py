@@ -133,9 +133,6 @@ class Cost(Section):
     amortise_years: Annotated[float, Field(gt=0, le=50)] = Field(
         default=3.0, description="Years over which it is written off."
     )
-    power_price_kwh: Annotated[float, Field(ge=0, le=100)] | None = Field(
-        default=None, description="Price of a kilowatt-hour; counts where the power is known."
-    )
     pue: Annotated[float, Field(ge=1, le=10)] = Field(
         default=1.2, description="Power usage effectiveness of the site, at least 1."
     )

@@ -2,22 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from exporter.model.load_plan import LoadPlan
 from exporter.model.load_protocol import Progress
 from exporter.model.load_result import Pricing
+from exporter.model.metering import Metering
 from exporter.model.target import Target
-
-
-class EnergyMeter(Protocol):
-    """Whoever can tell what serves a target used."""
-
-    async def begin(self) -> None:
-        """Begin to count."""
-
-    async def joules(self) -> float | None:
-        """Return the joules since ``begin``; None where they are not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +18,8 @@ class LoadOrder:
     target: Target
     other: Target | None = None
     pricing: Pricing = Pricing()
-    meter: EnergyMeter | None = None
+    meter: Metering | None = None
+    """Where the energy of a target with ``power`` is measured; None: nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,10 +105,14 @@ class _StepOfRun:
         plan, meter = self._order.plan, self._order.meter
         orders = orders_of(plan, planned.level, self._crew.size, self._budget, self._monotonic_s())
         started = self._unix_s()
-        if meter is not None:
-            await meter.begin()
-        reports = await self._crew.run(orders, stop, watch)
-        joules = None if meter is None else await meter.joules()
+        power = (self._order.other or self._order.target if planned.side == "b" else self._order.target).power
+        reading = None
+        if meter is None or power is None:
+            reports = await self._crew.run(orders, stop, watch)
+        else:
+            async with meter.window(power) as window:
+                reports = await self._crew.run(orders, stop, watch)
+                reading = await window.end()
         whole = [report for report in reports if isinstance(report, StepDone)]
         lost = [report for report in reports if isinstance(report, str)]
         self._budget.spend(whole)
@@ -118,13 +122,16 @@ class _StepOfRun:
             reasons.append(self.broken)
         elif any(part.stopped for part in whole):
             self.broken = reasons[0]
+        tally = joined(tuple(part.tally for part in whole))
+        # The window goes from tick to tick of a counter, not exactly over the step: its power is what counts.
+        watts = reading.watts if reading is not None and reading.is_valid else None
         return Step(
             level=planned.level,
             repeat=planned.repeat,
             side=planned.side,
             started_unix_s=started,
-            tally=joined(tuple(part.tally for part in whole)),
-            joules=joules,
+            tally=tally,
+            joules=None if watts is None else watts * tally.wall_s,
             stopped="; ".join(reasons),
         )
 

@@ -12,11 +12,13 @@ from exporter.load.crew import start_worker
 from exporter.load.order import Live, LoadError, LoadOrder
 from exporter.load.runner import LoadRunner
 from exporter.model.clocks import Clock
+from exporter.model.energy import EnergyReading, Validity
 from exporter.model.load_figures import figures_of
 from exporter.model.load_judgement import Finding, judge
 from exporter.model.load_plan import Api, Arrival, Bounds, Breaker, LoadPlan, Mode, Prompt, Within
 from exporter.model.load_result import LoadRun
 from exporter.model.outcome import Outcome
+from exporter.model.power_plan import Gpus
 from exporter.model.target import KeySource, Target, TlsOptions
 
 Start = Callable[..., TruthServer]
@@ -292,3 +294,57 @@ async def test_nobody_there_opens_the_breaker() -> None:
     run = await load("http://127.0.0.1:9/v1")
     assert run.steps[0].tally.count(Outcome.CONNECT) == run.steps[0].tally.ended >= 20
     assert "refusals" in run.stopped or run.steps[0].tally.ended == 20
+
+
+class FakeWindow:
+    """A window in which a hundred watts were drawn, or nothing could be read."""
+
+    def __init__(self, validity: Validity) -> None:
+        self.reading = None
+        self._validity = validity
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.end()
+
+    async def end(self) -> EnergyReading:
+        known = self._validity is Validity.OK
+        self.reading = EnergyReading(
+            validity=self._validity, joules=500.0 if known else None, seconds=5.0 if known else None
+        )
+        return self.reading
+
+
+class FakeMetering:
+    def __init__(self, validity: Validity) -> None:
+        self._validity = validity
+        self.asked = []
+
+    def window(self, source: object) -> FakeWindow:
+        self.asked.append(source)
+        return FakeWindow(self._validity)
+
+    def idle_w(self, source: object) -> None:
+        return None
+
+
+@pytest.mark.parametrize("validity", list(Validity))
+async def test_energy_is_mean_power_times_wall_time(start: Start, validity: Validity) -> None:
+    gpus = Gpus(uuids=("GPU-1",))
+    meter = FakeMetering(validity)
+    server = start(*QUICK)
+    order = LoadOrder(plan=plan(), target=target(server.base_url, power=gpus), meter=meter)
+    run = await LoadRunner().run(order)
+    (step,) = run.steps
+    known = 100.0 * step.tally.wall_s if validity is Validity.OK else None
+    assert step.joules == (None if known is None else pytest.approx(known))
+    assert meter.asked == [gpus]
+
+
+async def test_a_target_without_power_is_not_metered(start: Start) -> None:
+    meter = FakeMetering(Validity.OK)
+    order = LoadOrder(plan=plan(), target=target(start(*QUICK).base_url), meter=meter)
+    run = await LoadRunner().run(order)
+    assert (run.steps[0].joules, meter.asked) == (None, [])
