@@ -121,8 +121,8 @@ def cell(found: dict, truth: tuple[TrueRequest, ...]) -> Cell:
     span_s = (middle[-1] - middle[0]) / 1e9 if len(middle) > 1 else 0.0
     return Cell(
         requests=len(found["requests"]),
-        ttft=ttft or [abs(float("nan"))],
-        itl=itl or [float("nan")],
+        ttft=ttft,
+        itl=itl,
         in_flight=statistics.median(true.in_flight for true in truth) if truth else 0,
         per_s=(len(middle) - 1) / span_s if span_s else 0.0,
         cpu_s_per_1000=found["cpu_s"] / max(1, len(found["requests"])) * 1000,
@@ -134,6 +134,8 @@ def cell(found: dict, truth: tuple[TrueRequest, ...]) -> Cell:
 def pair(values: list[float]) -> str:
     """Return median and the 99th percentile of the absolute errors."""
     sizes = [abs(value) for value in values]
+    if not sizes:
+        return "-"
     return f"{quantile(sizes, 0.5):.2f} / {quantile(sizes, 0.99):.2f}"
 
 
