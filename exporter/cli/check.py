@@ -69,7 +69,7 @@ def _probe_row(day: Forecast) -> tuple[str, ...]:
         day.spec.kind,
         duration(day.spec.every_s),
         f"{day.requests:,.0f}",
-        "unbounded" if day.output_tokens is None else f"{day.input_tokens + day.output_tokens:,.0f}",
+        f"{day.input_tokens + day.output_tokens:,.0f}",
         "-" if day.cost is None or prices is None else f"{day.cost:,.2f} {prices.currency}",
         ", ".join(map(_promise, day.spec.objectives)) or "-",
     )
@@ -91,7 +91,7 @@ def _totals(days: Sequence[Forecast]) -> Iterable[str]:
     requests = sum(day.requests for day in days)
     per_minute = requests * 60 / DAY_S
     yield f"  {per_minute:,.1f} requests a minute, {requests:,.0f} a day, spread evenly over the intervals"
-    if any(day.output_tokens is not None for day in days):
+    if any(day.input_tokens + day.output_tokens for day in days):
         yield (
             "  tokens and cost: output as long as max_tokens allows, "
             f"input estimated at {CHARACTERS_PER_TOKEN} characters a token"

@@ -3,9 +3,11 @@
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.config.schema_access import Azure, Budget, Header, Prices, Tls
+from exporter.config.section import EnvName, Name, Section, Text
 
 MIN_EVERY_S = 1.0
 MAX_EVERY_S = 86400.0
@@ -44,17 +46,7 @@ def _listen(text: str) -> str:
 Every = Annotated[float, BeforeValidator(_every)]
 Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
-Name = Annotated[str, AfterValidator(names.name)]
-Text = Annotated[str, AfterValidator(names.printable)]
-EnvName = Annotated[str, AfterValidator(names.env)]
-Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
-
-
-class Section(BaseModel):
-    """A mapping of the file: unknown keys are refused, values are not converted between types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Defaults(Section):
@@ -149,34 +141,6 @@ class Probe(Section):
     sla: Sla = Field(default=Sla(), description="What is promised of this probe.")
 
 
-class Prices(Section):
-    """Money per million tokens; gives spend metrics and the daily cost that `check` prints."""
-
-    input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
-    output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
-    currency: Annotated[str, AfterValidator(names.currency)] = Field(
-        default="USD", description="ISO 4217 code."
-    )
-
-
-class Tls(Section):
-    """How the server's certificate is checked."""
-
-    ca_file: str | None = Field(
-        default=None, description="PEM file with the certificates to trust, beside this file."
-    )
-    insecure: bool = Field(False, description="true accepts any certificate: for tests only.")
-    server_name: Annotated[str, AfterValidator(address.host)] | None = Field(
-        default=None, description="Name to ask for (SNI) and verify where it is not the URL's host."
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.insecure and self.ca_file is not None:
-            raise ValueError("ca_file has no effect with insecure: true; remove one of the two")
-        return self
-
-
 class Target(Section):
     """An endpoint under test."""
 
@@ -201,10 +165,24 @@ class Target(Section):
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
     )
+    ip: Literal["ipv4", "ipv6"] | None = Field(
+        default=None, description="Which addresses of the host are tried first: ipv4 or ipv6."
+    )
+    headers: list[Header] = Field(
+        default_factory=list, max_length=32, description="Headers that go with every request."
+    )
+    azure: Azure | None = Field(
+        default=None, description="For Azure OpenAI: base_url is then the resource's, without a path."
+    )
+    budget: Budget | None = Field(default=None, description="What its probes may spend in a day.")
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.azure is not None and self.api_key_env is None and self.api_key_file is None:
+            raise ValueError("azure needs a key; write api_key_env: NAME_OF_VARIABLE or api_key_file: PATH")
+        if self.budget is not None and self.budget.money_per_day is not None and self.prices is None:
+            raise ValueError("budget.money_per_day needs prices; write prices: {input_per_mtok: ...}")
         if self.api_key_env is not None and self.api_key_file is not None:
             raise ValueError("api_key_env and api_key_file are both given; remove one of the two")
         if self.tls is not None and not self.base_url.lower().startswith("https:"):

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from exporter.config import schema
+from exporter.config import schema, schema_access, section
 from exporter.config.load import load
 from exporter.config.units import duration
 from exporter.kernels.suite import SUITES
@@ -20,8 +20,11 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "The file": schema.File,
     "defaults": schema.Defaults,
     "targets[]": schema.Target,
-    "targets[].prices": schema.Prices,
-    "targets[].tls": schema.Tls,
+    "targets[].prices": schema_access.Prices,
+    "targets[].tls": schema_access.Tls,
+    "targets[].headers[]": schema_access.Header,
+    "targets[].azure": schema_access.Azure,
+    "targets[].budget": schema_access.Budget,
     "targets[].probes[]": schema.Probe,
     "benches[]": schema.Bench,
     "web": schema.Web,
@@ -60,7 +63,7 @@ def test_meaning_and_default_are_those_of_the_code(heading: str, model: type[Bas
         _, default, meaning = (cell.strip("` ") for cell in table[key])
         assert field.description is None or meaning == field.description, key
         assert (default == "required") == field.is_required(), key
-        if isinstance(field.default, float) and issubclass(model, schema.Section):
+        if isinstance(field.default, float) and issubclass(model, section.Section):
             assert default == duration(field.default), key
         elif isinstance(field.default, (str, int)):
             assert default == str(field.default).replace("True", "true").replace("False", "false"), key

@@ -99,6 +99,10 @@ class ScriptedServer:
         scheme = "http" if self._tls is None else "https"
         return f"{scheme}://127.0.0.1:{self._port}/v1"
 
+    async def alone(self) -> None:
+        """Wait until every client has gone."""
+        await asyncio.gather(*self._tasks)
+
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
         self._port = self._server.sockets[0].getsockname()[1]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from exporter.adapters.wire.connection import Connection
 from exporter.adapters.wire.proxy import Proxy
 from exporter.adapters.wire.request import Origin
-from exporter.model.target import TlsOptions
+from exporter.model.target import IpFamily, TlsOptions
 
 MAX_IDLE_S = 600.0
 MAX_IDLE_EACH = 64
@@ -19,6 +19,7 @@ class Route(NamedTuple):
     origin: Origin
     tls: TlsOptions
     proxy: Proxy | None
+    ip: IpFamily | None = None
 
 
 class Pool:

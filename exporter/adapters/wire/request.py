@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
-from exporter.model.target import TlsOptions
+from exporter.model.target import IpFamily, TlsOptions
 
 MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -49,6 +49,8 @@ class WireRequest:
     tls: TlsOptions = TlsOptions()
     proxy: str | None = field(default=None, repr=False)
     """A proxy's URL; None means: as the environment says."""
+    ip: IpFamily | None = None
+    """Which addresses of the host are tried first."""
     fresh: bool = False
     """Open a connection for this request and close it afterwards."""
     max_response_bytes: int = MAX_RESPONSE_BYTES

@@ -7,7 +7,7 @@ import httpx2
 
 from exporter.adapters.wire.request import MAX_RESPONSE_BYTES, Origin, WireRequest
 from exporter.adapters.wire.wire import Receipt, Wire
-from exporter.model.target import TlsOptions
+from exporter.model.target import IpFamily, TlsOptions
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # The SDK shall not act on these: decode (we ask for identity), remember across probes, or prepare to follow.
@@ -21,6 +21,7 @@ class WireCall:
     timeout_s: float
     tls: TlsOptions = TlsOptions()
     proxy: str | None = field(default=None, repr=False)
+    ip: IpFamily | None = None
     fresh: bool = False
     max_response_bytes: int = MAX_RESPONSE_BYTES
     receipt: Receipt = field(default_factory=Receipt, compare=False)
@@ -73,6 +74,7 @@ async def _wire_request(request: httpx2.Request, call: WireCall) -> WireRequest:
         timeout_s=call.timeout_s,
         tls=call.tls,
         proxy=call.proxy,
+        ip=call.ip,
         fresh=call.fresh,
         max_response_bytes=call.max_response_bytes,
     )

@@ -84,10 +84,10 @@ class Wire:
         forwarded = proxy is not None and request.origin.scheme == "http"
         extra = proxy.headers if proxy is not None and forwarded else ()
         payload = encode(request, absolute_form=forwarded, extra=extra)
-        route = Route(request.origin, request.tls, proxy)
+        route = Route(request.origin, request.tls, proxy, request.ip)
         connection = None if request.fresh else self._pool.take(route)
         if connection is None:
-            connection = await self._connector.open(request.origin, request.tls, proxy, draft)
+            connection = await self._connector.open(request.origin, request.tls, proxy, draft, request.ip)
         else:
             draft.reused = True
         keep = False
