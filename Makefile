@@ -49,4 +49,4 @@ interop: $(VENV)/.dev ## probe servers that others wrote, installed into a venv 
 	$(BIN)/python -m benchmarks.interop
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-interop *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

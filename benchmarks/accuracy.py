@@ -190,7 +190,8 @@ each, TTFT 50-60 ms, 10 ms a chunk, {seconds:.0f} s a condition, one process. A 
 is rendered in a thread every second throughout; "loop blocked" adds a {block:.0f} ms block of the event loop
 every {every:.0f} ms. Each figure is held against the record that `benchmarks/truth_server` keeps of the same
 request: the time from having the whole request to just before the write. The first request of each stream,
-which opens the connection, is left out.
+which opens the connection, is left out. The server runs as SCHED_FIFO where it may, the exporter never
+does.
 
 {conditions}
 

@@ -87,7 +87,7 @@ class TrueRequest:
 
 def missing_tools() -> str | None:
     """Name what a build lacks, or None."""
-    compiler = os.environ.get("CC", "cc")
+    compiler, *_ = os.environ.get("CC", "cc").split()
     lacking = [tool for tool in (compiler, "make") if shutil.which(tool) is None]
     return " and ".join(lacking) or None
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable
 
 from exporter.adapters.prometheus import Sink
 from exporter.kernels.suite import known_runs
-from exporter.metrics import kernel_samples, samples, service_samples
+from exporter.metrics import kernel_samples, samples, server_samples, service_samples
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
 from exporter.metrics.family import Sample
+from exporter.metrics.model_ledger import ModelLedger
 from exporter.metrics.sla_ledger import SlaLedger
 from exporter.metrics.targets import departed, target_info
 from exporter.model.configuration import Configuration
@@ -39,6 +40,7 @@ class Meter:
         self._unix_s = unix_s
         self._sink = Sink(ALL, bucket_bounds(configuration.targets))
         self._ledger = SlaLedger()
+        self._models = ModelLedger()
         self._configuration = configuration
         self._probes: dict[str, tuple[Target, ProbeSpec]] = {}
         self._adopt(configuration)
@@ -58,6 +60,8 @@ class Meter:
         if self._probes.get(name) == (result.target, result.spec):
             self._sink.apply(samples.of(result))
             self._sink.apply(self._ledger.record(result))
+            self._sink.apply(server_samples.of(result))
+            self._sink.apply(self._models.record(result))
 
     def benched(self, report: BenchReport) -> None:
         """Record a kernel bench."""
@@ -70,6 +74,7 @@ class Meter:
         for labels in departed(self._configuration.targets, configuration.targets):
             self._sink.forget(labels)
             self._ledger.forget(labels)
+            self._models.forget(labels)
         self._sink.set_buckets(bucket_bounds(configuration.targets))
         self._adopt(configuration)
         self._sink.apply(service_samples.reloaded(self._unix_s()))
@@ -119,6 +124,7 @@ class Meter:
     def _zeros(self, configuration: Configuration) -> Iterable[Sample]:
         for target, spec in self._probes.values():
             yield from samples.initial(target, spec)
+            yield from server_samples.initial(target, spec)
             yield from self._ledger.standing(_identity(target, spec), spec.objectives)
         for plan in configuration.benches:
             yield from kernel_samples.initial(plan.suite, known_runs(plan))

@@ -91,7 +91,8 @@ def phases_of(transcript: Transcript) -> Phases:
 
 def _is_sending(transcript: Transcript) -> bool:
     """Tell a half-written request from a handshake under way: a plain connection has no TLS mark."""
-    return transcript.sent_ns is not None and transcript.send_done_ns is None
+    marks = (transcript.send_done_ns, transcript.headers_ns)
+    return transcript.sent_ns is not None and marks == (None, None)
 
 
 def _end_to_end(transcript: Transcript, answer: Answer, sent_ns: int) -> Measured | None:

@@ -149,6 +149,17 @@ async def test_a_missing_end_after_done_is_waited_for_briefly_and_is_no_fault(wi
         await server.alone()
 
 
+async def test_a_deadline_after_done_is_no_fault(wire: Wire) -> None:
+    async def no_end(peer: Peer, request: Request) -> None:
+        await peer.send(STREAM_HEAD + chunk(event("a")) + chunk(DONE))
+        await peer.reader.read()
+
+    async with serving(no_end) as server:
+        got = await wire.exchange(request_to(f"http://127.0.0.1:{server.port}/", timeout_s=DRAIN_S / 5))
+        await server.alone()
+    assert (got.fault, got.complete_ns) == (None, None)
+
+
 async def test_text_that_looks_like_done_does_not_start_the_drain(wire: Wire) -> None:
     async def long_answer(peer: Peer, request: Request) -> None:
         await peer.send(STREAM_HEAD + chunk(event("data: [DONE]")))
@@ -171,8 +182,7 @@ async def test_cancelling_closes_the_socket_and_leaves_a_transcript(wire: Wire) 
         task = asyncio.create_task(
             wire.exchange(request_to(f"http://127.0.0.1:{server.port}/", timeout_s=30.0), receipt)
         )
-        while not server.requests:
-            await asyncio.sleep(0.001)
+        await server.asked.wait()
         await asyncio.sleep(0.02)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

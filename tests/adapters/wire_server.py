@@ -49,28 +49,33 @@ class Server:
     connections: int = 0
     requests: list[Request] = field(default_factory=list)
     peers: list[Peer] = field(default_factory=list)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    _alone: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         peer = Peer(reader, writer)
         self.peers.append(peer)
+        self._alone.clear()
         try:
             while (request := await read_request(reader, body=self.reads_body)) is not None:
                 self.requests.append(request)
+                self.asked.set()
                 if await self.answer(peer, request) is False:
                     break
         except (ConnectionError, ssl.SSLError):
             pass
         finally:
-            self.peers.remove(peer)
             writer.close()
             with contextlib.suppress(ConnectionError, ssl.SSLError, TimeoutError):
                 await writer.wait_closed()
+            self.peers.remove(peer)
+            if not self.peers:
+                self._alone.set()
 
     async def alone(self) -> None:
         """Wait until every client has gone."""
-        while self.peers:
-            await asyncio.sleep(0.001)
+        await self._alone.wait()
 
 
 async def read_request(reader: asyncio.StreamReader, *, body: bool = True) -> Request | None:

@@ -38,12 +38,17 @@ def test_probes_grow_and_every_clock_is_observed(demo: Exporter) -> None:
     series = when(demo, "inference_probes_total", 2, target="demo", probe="short")
     assert total(series, "inference_probe_failures_total", target="demo") == 0
     for clock in CLOCKS:
-        assert total(series, f"{clock}_count", target="demo", probe="short"), clock
-    ttft_s = total(series, f"{CLOCKS[0]}_sum", target="demo", probe="short")
-    e2e_s = total(series, f"{CLOCKS[3]}_sum", target="demo", probe="short")
-    assert ttft_s is not None
-    assert e2e_s is not None
+        # Not of every request: on a busy machine some have no exact stamp, and are not observed.
+        series = when(demo, f"{clock}_count", 1, target="demo", probe="short")
+    ttft_s, e2e_s = (mean(series, CLOCKS[i], target="demo", probe="short") for i in (0, 3))
     assert 0 < ttft_s < e2e_s
+
+
+def mean(series: Series, name: str, **labels: str) -> float:
+    count, summed = (total(series, f"{name}_{part}", **labels) for part in ("count", "sum"))
+    assert count
+    assert summed
+    return summed / count
 
 
 def test_every_request_is_held_against_every_promise(demo: Exporter) -> None:

@@ -22,7 +22,7 @@ async def test_probes_of_one_target_run_together(scheduler, told, a_job, until) 
     scheduler.add(a_job(f"{n}", run=run, needs=SHARED) for n in range(3))
     await until(lambda: told.runs("0") >= 3)
     assert together >= 2
-    assert not told.missed
+    assert MissCause.BUSY not in {cause for _, cause in told.missed}
 
 
 async def test_probes_skip_while_a_load_test_has_their_target(scheduler, told, a_job, until) -> None:
@@ -67,7 +67,7 @@ async def test_a_service_whose_probes_all_fell_silent_is_not_ready(scheduler, to
         if turns > 1:
             raise ValueError
 
-    scheduler.add([a_job(run=once, deadline_s=0.05)])
+    scheduler.add([a_job(run=once, every_s=0.2, deadline_s=1.0)])
     await until(lambda: told.ended["job", Ending.FINISHED] == 1)
     assert scheduler.readiness("probe").ready
     await until(lambda: not scheduler.readiness("probe").ready)
@@ -77,12 +77,12 @@ async def test_a_service_whose_probes_all_fell_silent_is_not_ready(scheduler, to
 async def test_probes_that_give_way_to_a_load_test_keep_the_service_ready(
     scheduler, told, a_job, until
 ) -> None:
-    scheduler.add([a_job("probe", needs=SHARED, deadline_s=0.05)])
+    scheduler.add([a_job("probe", needs=SHARED, every_s=0.3, deadline_s=1.0)])
     await until(lambda: told.ended["probe", Ending.FINISHED] >= 1)
 
     async def load(slot) -> None:
         await asyncio.Event().wait()
 
     scheduler.add([a_job("load", kind="load", run=load, needs=EXCLUSIVE, every_s=60.0, deadline_s=60)])
-    await until(lambda: told.missed["probe", MissCause.BUSY] >= 6)
+    await until(lambda: told.missed["probe", MissCause.BUSY] >= 8)
     assert scheduler.readiness("probe").ready

@@ -163,6 +163,21 @@ def test_a_client_that_leaves_is_logged(start, connect):
     assert {true.status for true in server.log()} == {-1, 200}
 
 
+def test_a_timer_of_a_closed_connection_does_not_fire_on_the_next_one(start, connect):
+    server = start("--itl-ms", "1", "--tokens", "2")
+    for _ in range(3):
+        leaving = connect(server)
+        leaving.send(request(server.with_shape(ttft_ms=40) + "/chat/completions", STREAM))
+        time.sleep(0.01)
+        leaving.__exit__()
+        following = connect(server)
+        assert following.ask(server.with_shape(ttft_ms=120) + "/chat/completions", STREAM).ended == "complete"
+    server.stop()
+    answered = [true for true in server.log() if true.status == 200]
+    assert len(answered) == 3
+    assert all(true.first_ns - true.received_ns >= 120 * MS for true in answered)
+
+
 def test_a_slow_reader_gets_everything_before_the_close(start, connect):
     server = start("--ttft-ms", "0", "--itl-ms", "0", "--tokens", "20", "--pad", "500000", "--close")
     client = connect(server)

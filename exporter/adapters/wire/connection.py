@@ -41,7 +41,9 @@ class Connection:
 
     def write(self, data: bytes) -> None:
         """Send, encrypted where TLS is on."""
-        if self._tls is not None and self.usable:
+        if not self.usable:
+            return
+        if self._tls is not None:
             try:
                 data = self._tls.encrypt(data)
             except ssl.SSLError:

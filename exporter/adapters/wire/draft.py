@@ -25,6 +25,8 @@ class Draft:
     body: list[Piece] = field(default_factory=list)
     lateness_ns: list[int] = field(default_factory=list)
     reads: int = 0
+    answered: bool = False
+    """The stream said ``[DONE]``; only the end of the HTTP message was still waited for."""
     reused: bool = False
     peer: str | None = None
     family: str | None = None

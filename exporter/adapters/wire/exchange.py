@@ -97,6 +97,7 @@ class Exchange:
         """
         window = self._tail + body
         if b"[DONE]" in window and any(line in window for line in _DONE_LINES):
+            self._draft.answered = True
             self._drain = self._loop.call_later(DRAIN_S, self._end, None)
         self._tail = window[-_LONGEST_DONE_LINE:]
 

@@ -4,6 +4,7 @@ from exporter.metrics.catalogue.kernel import KERNEL
 from exporter.metrics.catalogue.probe import PROBE
 from exporter.metrics.catalogue.process import PROCESS
 from exporter.metrics.catalogue.schedule import SCHEDULE
+from exporter.metrics.catalogue.server import SERVER
 from exporter.metrics.catalogue.service import SERVICE
 from exporter.metrics.catalogue.sla import SLA
 from exporter.metrics.family import Family, Group
@@ -11,6 +12,7 @@ from exporter.metrics.family import Family, Group
 OWN: tuple[Group, ...] = (
     Group("Probes", "What one request at a time sees of a target.", PROBE),
     Group("SLA", "Every request held against every objective of its probe; alerts read these.", SLA),
+    Group("Servers", "What the server says of itself, and what asking it costs.", SERVER),
     Group("Schedule", "Whether the measurements happened when they should have.", SCHEDULE),
     Group("Kernel benches", "Attention kernels on the local devices, in a child process.", KERNEL),
     Group("Exporter", "The exporter itself.", SERVICE),
