@@ -4,15 +4,15 @@ import asyncio
 import gc
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from exporter.adapters.api_key import KeyUnavailable, read_header, read_key
 from exporter.adapters.wire.request import WireRequest, split_url
-from exporter.adapters.wire.wire import Wire
+from exporter.adapters.wire.wire import Receipt, Wire
 from exporter.model.request import PlainRequest, Request
 from exporter.model.target import Connection, ProbeSpec, Target
-from exporter.model.transcript import Fault, Transcript
+from exporter.model.transcript import Fault, Piece, Transcript
 
 if TYPE_CHECKING:
     from exporter.adapters.openai_sdk import Sdk
@@ -30,19 +30,27 @@ class OpenAiApi:
         self._environ = environ
         self._sdk: Sdk | None = None
 
-    async def send(self, target: Target, spec: ProbeSpec, request: Request | PlainRequest) -> Transcript:
+    async def send(
+        self,
+        target: Target,
+        spec: ProbeSpec,
+        request: Request | PlainRequest,
+        on_piece: Callable[[Piece], None] | None = None,
+    ) -> Transcript:
         """Send one request and return what happened, whatever the network or server did.
 
-        Raises only CancelledError, after the connection was closed.
+        ``on_piece`` is told of each piece of the body as it comes.  Raises only CancelledError, after the
+        connection was closed.
         """
         try:
             key = None if target.key is None else read_key(target.key, self._environ)
             headers = tuple(read_header(header, self._environ) for header in target.headers)
         except KeyUnavailable as error:
             return _nothing_sent(Fault.NO_KEY, str(error))
+        receipt = Receipt(on_piece)
         if isinstance(request, PlainRequest):
-            return await self._plain(target, spec, request, key, headers)
-        return await self._typed(target, spec, request, key, headers)
+            return await self._plain(target, spec, request, key=key, headers=headers, receipt=receipt)
+        return await self._typed(target, spec, request, key=key, headers=headers, receipt=receipt)
 
     async def prepare(self) -> None:
         """Import the SDK now, 0.6 s of CPU, and not when the first probe is due."""
@@ -66,8 +74,10 @@ class OpenAiApi:
         target: Target,
         spec: ProbeSpec,
         request: Request,
+        *,
         key: str | None,
         headers: tuple[tuple[str, str], ...],
+        receipt: Receipt,
     ) -> Transcript:
         sdk = await self._prepared()
         from exporter.adapters.openai_sdk import Access  # noqa: PLC0415 - it imports the SDK
@@ -79,12 +89,13 @@ class OpenAiApi:
             proxy=target.proxy,
             ip=target.ip,
             fresh=spec.connection is Connection.FRESH,
+            receipt=receipt,
         )
         access = Access(
             base_url=target.base_url, model=target.model, azure=target.azure, key=key, headers=headers
         )
         await sdk.send(access, call, request)
-        return call.receipt.transcript or _nothing_sent(
+        return receipt.transcript or _nothing_sent(
             Fault.CONNECT, f"no request can be made of {target.base_url}; check the URL"
         )
 
@@ -93,8 +104,10 @@ class OpenAiApi:
         target: Target,
         spec: ProbeSpec,
         request: PlainRequest,
+        *,
         key: str | None,
         headers: tuple[tuple[str, str], ...],
+        receipt: Receipt,
     ) -> Transcript:
         try:
             origin, path = split_url(target.base_url + request.path)
@@ -116,7 +129,8 @@ class OpenAiApi:
                 proxy=target.proxy,
                 ip=target.ip,
                 fresh=spec.connection is Connection.FRESH,
-            )
+            ),
+            receipt,
         )
 
 

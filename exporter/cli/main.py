@@ -11,8 +11,11 @@ COMMANDS = {
     "run": "Run the service.",
     "demo": "Run the service with the embedded demo endpoint.",
     "check": "Check configuration files and say what they would run.",
+    "probe": "Run probes of a target now and print their clocks and verdicts.",
+    "ask": "Ask a target questions on the terminal and see its clocks.",
     "bench": "Run the kernel benches once.",
     "metrics": "Print every metric as Markdown.",
+    "reasons": "Print causes and remedies of every failure as Markdown.",
 }
 """Each command's one line, kept here so that ``--help`` need not import the command."""
 

@@ -6,18 +6,12 @@ from pathlib import Path
 
 import click
 
-from exporter.cli.options import listen_option, log_level_option
+from exporter.cli.options import config_option, listen_option, log_level_option
 from exporter.model.configuration import WebOptions
 
 
 @click.command()
-@click.option(
-    "--config",
-    "path",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Configuration; without it OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name one target.",
-)
+@config_option
 @listen_option
 @log_level_option
 def run(path: Path | None, listen: WebOptions | None, log_level: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from exporter.adapters.wire import kernel
 from exporter.adapters.wire.clock import StampClock
@@ -15,15 +15,19 @@ from exporter.adapters.wire.pool import MAX_IDLE_S, Pool, Route
 from exporter.adapters.wire.proxy import choose_proxy
 from exporter.adapters.wire.request import WireRequest, encode
 from exporter.adapters.wire.resolve import Resolver
-from exporter.model.transcript import Fault, Transcript
+from exporter.model.transcript import Fault, Piece, Transcript
 
 
 class Receipt:
-    """Where the transcript is left, also when the caller is cancelled before it could be returned."""
+    """Where the transcript is left, also when the caller is cancelled before it could be returned.
 
-    __slots__ = ("transcript",)
+    ``on_piece`` is told of each piece of the body as it comes.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("on_piece", "transcript")
+
+    def __init__(self, on_piece: Callable[[Piece], None] | None = None) -> None:
+        self.on_piece = on_piece
         self.transcript: Transcript | None = None
 
 
@@ -53,7 +57,7 @@ class Wire:
         Raises only CancelledError, after closing the connection (the receipt then has the transcript), and
         ValueError for a request that cannot be written as HTTP.
         """
-        draft = Draft(self._clock.now_ns())
+        draft = Draft(self._clock.now_ns(), on_piece=None if receipt is None else receipt.on_piece)
         fault: Fault | None = None
         detail = ""
         try:
