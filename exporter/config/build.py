@@ -9,15 +9,23 @@ from exporter.config.crosscheck import Known
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
 from exporter.model.target import (
+<<<<<<< HEAD
     Azure,
     Budget,
     Connection,
     Header,
     IpFamily,
+=======
+    Connection,
+>>>>>>> main
     KeySource,
     Objective,
     Prices,
     ProbeSpec,
+<<<<<<< HEAD
+=======
+    Severity,
+>>>>>>> main
     Target,
     TlsOptions,
 )
@@ -131,11 +139,14 @@ def _objectives(sla: schema.Sla) -> tuple[Objective, ...]:
             ratio=round(float(percentile) / 100, 6),
             clock=clock,
             threshold_s=threshold_s,
+            severity=Severity(latency.severity or sla.severity),
         )
         for clock, latency in promised.items()
         if latency is not None
         for percentile, threshold_s in latency.thresholds()
     ]
     if sla.availability is not None:
-        objectives.append(Objective(sli="availability", ratio=sla.availability))
+        objectives.append(
+            Objective(sli="availability", ratio=sla.availability, severity=Severity(sla.severity))
+        )
     return tuple(objectives)

@@ -47,6 +47,7 @@ Every = Annotated[float, BeforeValidator(_every)]
 Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
 ConnectionWord = Literal["reuse", "fresh"]
+SeverityWord = Literal["page", "ticket"]
 
 
 class Defaults(Section):
@@ -74,6 +75,9 @@ class Latency(Section):
     p99: Timeout | None = Field(default=None, description="Time that 99 % of the requests keep within.")
     p99_9: Timeout | None = Field(
         default=None, alias="p99.9", description="Time that 99.9 % of the requests keep within."
+    )
+    severity: SeverityWord | None = Field(
+        default=None, description="page or ticket, where it differs from the severity of the whole sla."
     )
 
     def thresholds(self) -> list[tuple[str, float]]:
@@ -119,6 +123,9 @@ class Sla(Section):
     e2e: Latency | None = Field(default=None, description="Request sent to end of the answer.")
     availability: Share | None = Field(
         default=None, description="Share of requests that end well, such as 99.5% or 0.995."
+    )
+    severity: SeverityWord = Field(
+        default="page", description="What a broken promise does: page wakes somebody, ticket waits."
     )
 
 

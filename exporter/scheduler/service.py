@@ -8,6 +8,7 @@ from datetime import UTC
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from exporter.model.job import JobKind
 from exporter.model.readiness import Verdict, judge
 from exporter.model.schedule import NS_PER_S, Grid, stagger
 from exporter.scheduler.clock import Clock
@@ -41,7 +42,7 @@ class Scheduler:
         self._apscheduler.add_listener(self._overrun, EVENT_JOB_MAX_INSTANCES)
         self._entries: dict[str, Entry] = {}
         self._added = 0
-        self._finished_kinds: set[str] = set()
+        self._finished_kinds: set[JobKind] = set()
         # It logs every skip as a warning; they are counted instead.
         logging.getLogger("apscheduler").setLevel(logging.ERROR)
 
@@ -112,7 +113,7 @@ class Scheduler:
         await asyncio.sleep(0)
         return self.abandoned
 
-    def readiness(self, kind: str) -> Verdict:
+    def readiness(self, kind: JobKind) -> Verdict:
         """Judge whether the jobs of this kind do their work."""
         entries = [entry for entry in self._entries.values() if entry.job.kind == kind]
         for entry in entries:

@@ -38,6 +38,7 @@ async def test_a_response_arrives_whole_and_every_clock_is_in_order(wire: Wire) 
         got.resolved_ns,
         got.connected_ns,
         got.sent_ns,
+        got.sent_by_ns,
         got.headers_ns,
         got.complete_ns,
         got.closed_ns,

@@ -5,8 +5,11 @@ import threading
 
 import pytest
 
+from exporter.adapters.wire.draft import Draft
+from exporter.adapters.wire.exchange import Exchange
 from exporter.adapters.wire.faults import WireError
 from exporter.adapters.wire.resolve import MAX_LOOKUPS, AddressInfo, Resolver, system_lookup
+from exporter.adapters.wire.stamped_socket import Record
 from exporter.adapters.wire.wire import Wire
 from exporter.model.transcript import Fault
 from tests.adapters.wire_server import (
@@ -180,6 +183,33 @@ async def test_a_hung_resolver_holds_up_nobody_else_and_takes_one_thread_a_name(
     finally:
         release.set()
         await wire.aclose()
+
+
+async def test_who_gives_up_waiting_for_a_name_does_not_stop_the_others() -> None:
+    release = threading.Event()
+
+    def lookup(host: str, port: int) -> list[AddressInfo]:
+        release.wait(20)
+        return system_lookup("127.0.0.1", port)
+
+    resolver = Resolver(lookup)
+    patient = asyncio.create_task(resolver.resolve("slow.test", 80))
+    hasty = asyncio.create_task(resolver.resolve("slow.test", 80))
+    await asyncio.sleep(0)
+    hasty.cancel()
+    await asyncio.gather(hasty, return_exceptions=True)
+    release.set()
+    assert (await patient)[0][4] == ("127.0.0.1", 80)
+
+
+async def test_every_read_counts_against_the_memory_a_response_may_take() -> None:
+    exchange = Exchange(asyncio.get_running_loop(), Draft(0), 10_000)
+    exchange.received(Record(1, 1, 1, b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", kernel=True))
+    for _ in range(200):
+        exchange.received(Record(1, 1, 1, b"x", kernel=True))
+    with pytest.raises(WireError) as raised:
+        await exchange.over
+    assert raised.value.fault is Fault.TOO_LARGE
 
 
 async def test_lookups_without_an_answer_are_bounded() -> None:

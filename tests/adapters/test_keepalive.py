@@ -79,8 +79,22 @@ async def test_a_fresh_connection_is_opened_and_closed(wire: Wire) -> None:
             assert not got.reused
             assert got.connected_ns is not None
         assert server.connections == 4
+        while len(server.peers) > 1:
+            await asyncio.wait_for(server.left.wait(), 5)
         kept = await wire.exchange(request_to(url))
         assert kept.reused
+
+
+async def test_a_connection_whose_request_was_not_taken_whole_is_not_used_again(wire: Wire) -> None:
+    async def answers_and_reads_no_more(peer: Peer, request: Request) -> None:
+        await peer.send(whole(b"{}", status="413 Too Large"))
+        await asyncio.Event().wait()
+
+    async with serving(answers_and_reads_no_more, reads_body=False) as server:
+        got = await wire.exchange(request_to(f"http://127.0.0.1:{server.port}/", body=b"x" * 8_000_000))
+        assert (got.status, got.send_done_ns) == (413, None)
+        again = await wire.exchange(request_to(f"http://127.0.0.1:{server.port}/"))
+    assert (again.status, again.reused) == (413, False)
 
 
 @pytest.mark.parametrize("loop_runs_between", [True, False], ids=["seen-by-loop", "seen-at-use"])

@@ -161,8 +161,9 @@ def test_where_the_kernel_tells_nothing_of_segments_bounds_are_wider_and_still_h
 class Pair:
     """A stamped socket of a loop that the test turns by hand."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: WatchingLoop) -> None:
         ours, self.theirs = _tcp_pair()
+        self.socket_loop = loop
         self.records: list[Record] = []
         self.ends: list[OSError | None] = []
         self.socket = StampedSocket(ours, loop, StampClock(), self)
@@ -212,6 +213,28 @@ def test_one_segment_is_exact_and_two_are_not(pair: Pair) -> None:
     assert [record.at_ns - record.earliest_ns > 0 for record in pair.records] == [False, True, False]
     # What came after a read cannot have come before it.
     assert pair.records[1].earliest_ns >= pair.records[0].read_ns
+
+
+def test_segments_that_wake_the_loop_together_are_dated_by_the_wake_up(pair: Pair) -> None:
+    wait_s = 0.1
+
+    def burst() -> None:
+        time.sleep(wait_s)
+        _send(pair, b"a", b"b")
+
+    watch = pair.socket_loop.watch
+    started_ns = time.monotonic_ns()
+    sender = threading.Thread(target=burst)
+    sender.start()
+    while not watch.select(5):
+        pass
+    sender.join()  # both are there; the loop is late to read them
+    looked_ns = watch.empty_since(-1)
+    pair.socket.read_now()
+    (record,) = pair.records
+    assert record.data == b"ab"
+    assert started_ns <= looked_ns < record.earliest_ns
+    assert record.at_ns - record.earliest_ns < wait_s * 1e9 / 2
 
 
 def test_a_segment_with_the_end_of_the_connection_is_exact(pair: Pair) -> None:

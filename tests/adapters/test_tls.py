@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 import trustme
 
+from exporter.adapters.wire.clock import StampClock
+from exporter.adapters.wire.connection import Connection
+from exporter.adapters.wire.faults import WireError
 from exporter.adapters.wire.resolve import Resolver, system_lookup
+from exporter.adapters.wire.tls import make_context
 from exporter.adapters.wire.wire import Wire
 from exporter.model.target import TlsOptions
 from exporter.model.transcript import Fault, StampSource
@@ -266,3 +270,28 @@ async def test_damaged_records_break_the_exchange(wire: Wire, authority: trustme
         await server.alone()
     assert got.fault is Fault.CLOSED
     assert "TLS failed" in got.fault_detail
+
+
+async def test_nothing_is_written_in_the_clear_when_tls_has_broken(
+    authority: trustme.CA, ca_file: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+    ours.setblocking(False)
+    with theirs:
+        connection = Connection(ours, asyncio.get_running_loop(), StampClock())
+        shaking = asyncio.create_task(
+            connection.start_tls(make_context(TlsOptions(ca_file=ca_file)), "127.0.0.1")
+        )
+        await asyncio.sleep(0)
+        theirs.send(b"this is no TLS")
+        with pytest.raises(WireError):
+            await shaking
+        connection.write(b"Authorization: s3cret")
+        connection.close()
+        theirs.settimeout(5)
+        arrived = b""
+        while data := theirs.recv(65_536):
+            arrived += data
+    assert b"s3cret" not in arrived

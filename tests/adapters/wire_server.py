@@ -50,6 +50,8 @@ class Server:
     requests: list[Request] = field(default_factory=list)
     peers: list[Peer] = field(default_factory=list)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set anew each time a client has gone."""
     _alone: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -70,6 +72,8 @@ class Server:
             with contextlib.suppress(ConnectionError, ssl.SSLError, TimeoutError):
                 await writer.wait_closed()
             self.peers.remove(peer)
+            self.left.set()
+            self.left.clear()
             if not self.peers:
                 self._alone.set()
 

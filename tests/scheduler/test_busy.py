@@ -1,5 +1,6 @@
 import asyncio
 
+from exporter.model.job import JobKind
 from exporter.model.schedule import MissCause
 from exporter.scheduler.job import Ending
 from exporter.scheduler.locks import Needs
@@ -47,7 +48,7 @@ async def test_readiness_follows_the_probes(scheduler, told, a_job, until) -> No
     async def crash(slot) -> None:
         raise ValueError
 
-    scheduler.add([a_job("bad", run=crash), a_job("bench", kind="bench")])
+    scheduler.add([a_job("bad", run=crash), a_job("bench", kind=JobKind.BENCH)])
     await until(lambda: told.ended["bad", Ending.CRASHED] >= 2 and told.runs("bench") >= 2)
     assert scheduler.readiness("probe").reason == "no probe has finished yet"
     scheduler.add([a_job("good", deadline_s=0.1)])
@@ -83,6 +84,6 @@ async def test_probes_that_give_way_to_a_load_test_keep_the_service_ready(
     async def load(slot) -> None:
         await asyncio.Event().wait()
 
-    scheduler.add([a_job("load", kind="load", run=load, needs=EXCLUSIVE, every_s=60.0, deadline_s=60)])
+    scheduler.add([a_job("load", kind=JobKind.BENCH, run=load, needs=EXCLUSIVE, every_s=60.0, deadline_s=60)])
     await until(lambda: told.missed["probe", MissCause.BUSY] >= 8)
     assert scheduler.readiness("probe").ready

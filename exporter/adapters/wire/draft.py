@@ -17,6 +17,7 @@ class Draft:
     connected_ns: int | None = None
     tls_done_ns: int | None = None
     sent_ns: int | None = None
+    sent_by_ns: int | None = None
     send_done_ns: int | None = None
     headers_ns: int | None = None
     complete_ns: int | None = None
@@ -64,6 +65,7 @@ class Draft:
             connected_ns=self.connected_ns,
             tls_done_ns=self.tls_done_ns,
             sent_ns=self.sent_ns,
+            sent_by_ns=self.sent_by_ns,
             send_done_ns=self.send_done_ns,
             headers_ns=self.headers_ns,
             complete_ns=self.complete_ns,

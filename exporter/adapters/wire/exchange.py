@@ -115,7 +115,7 @@ class Exchange:
 async def carry(connection: Connection, request: bytes, draft: Draft, max_bytes: int, now_ns: int) -> bool:
     """Send the request and receive the response; True when the connection may be kept.
 
-    ``now_ns`` becomes the time of sending.  Raises WireError.
+    ``now_ns`` becomes the time of sending where not a byte can be sent.  Raises WireError.
     """
     exchange = Exchange(asyncio.get_running_loop(), draft, max_bytes)
     connection.lend(exchange)
@@ -125,5 +125,7 @@ async def carry(connection: Connection, request: bytes, draft: Draft, max_bytes:
         await exchange.over
     finally:
         exchange.stop_waiting()
+        if connection.begun_ns is not None:
+            draft.sent_ns, draft.sent_by_ns = connection.begun_ns
         draft.send_done_ns = connection.flushed_ns
     return exchange.reusable and connection.usable and connection.flushed_ns is not None

@@ -11,7 +11,7 @@ from exporter.adapters.wire.wire import Receipt, Wire
 from exporter.model.target import IpFamily, TlsOptions
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# The SDK shall not act on these: decode (we ask for identity), remember across probes, or prepare to follow.
+# What the SDK shall not act on: inflate (a small body may become any size), remember, prepare to follow.
 _NOT_FOR_THE_SDK = frozenset({"content-encoding", "set-cookie", "location"})
 
 
