@@ -34,20 +34,14 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
-<<<<<<< HEAD
 	$(BIN)/inference-exporter reasons | diff -u docs/troubleshooting.md -
-=======
 	$(BIN)/python -m prometheus.build --check
->>>>>>> main
 	$(BIN)/inference-exporter check docs/examples/*.yml
 
 generate: $(VENV)/.dev ## rewrite the files that are made from code
 	$(BIN)/inference-exporter metrics > docs/metrics.md
-<<<<<<< HEAD
 	$(BIN)/inference-exporter reasons > docs/troubleshooting.md
-=======
 	$(BIN)/python -m prometheus.build
->>>>>>> main
 
 bench: $(VENV)/.run ## run the attention kernel bench once
 	$(BIN)/inference-exporter bench

@@ -1,15 +1,15 @@
 """Scheduled jobs made from the configuration."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from exporter.app.meter import Meter, probe_job_name
+from exporter.app.probing import Probing
 from exporter.kernels.runner import BenchRunner
 from exporter.kernels.suite import SUITES
 from exporter.model.configuration import BenchPlan
 from exporter.model.job import JobKind
 from exporter.model.schedule import Slot
 from exporter.model.target import ProbeSpec, Target
-from exporter.probes.base import Doors, ProbeKind
 from exporter.scheduler.job import Job
 from exporter.scheduler.locks import Needs
 
@@ -22,11 +22,8 @@ BENCH_MARGIN_S = 120.0
 class Jobs:
     """Makes jobs whose results go to the meter."""
 
-    def __init__(
-        self, *, kinds: Mapping[str, ProbeKind], doors: Doors, benches: BenchRunner, meter: Meter
-    ) -> None:
-        self._kinds = kinds
-        self._doors = doors
+    def __init__(self, *, probing: Probing, benches: BenchRunner, meter: Meter) -> None:
+        self._probing = probing
         self._benches = benches
         self._meter = meter
 
@@ -38,7 +35,7 @@ class Jobs:
             kind=JobKind.PROBE,
             every_s=spec.every_s,
             deadline_s=spec.timeout_s,
-            run=self._probing(name, target, spec),
+            run=self._probe_of(name, target, spec),
             needs=Needs(shared=frozenset({f"target:{target.name}"})),
         )
 
@@ -58,11 +55,9 @@ class Jobs:
             delay_s=BENCH_DELAY_S,
         )
 
-    def _probing(self, name: str, target: Target, spec: ProbeSpec) -> Callable[[Slot], Awaitable[None]]:
-        kind = self._kinds[spec.kind]
-
+    def _probe_of(self, name: str, target: Target, spec: ProbeSpec) -> Callable[[Slot], Awaitable[None]]:
         async def run(_slot: Slot) -> None:
-            self._meter.probed(name, await kind.run(target, spec, self._doors))
+            self._meter.probed(name, await self._probing.run(target, spec))
 
         return run
 

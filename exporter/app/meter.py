@@ -11,6 +11,7 @@ from exporter.metrics.family import Sample
 from exporter.metrics.model_ledger import ModelLedger
 from exporter.metrics.sla_ledger import SlaLedger
 from exporter.metrics.targets import departed, target_info
+from exporter.model.budget import Spend
 from exporter.model.configuration import Configuration
 from exporter.model.job import JobKind
 from exporter.model.kernel import BenchReport
@@ -79,6 +80,19 @@ class Meter:
         self._adopt(configuration)
         self._sink.apply(service_samples.reloaded(self._unix_s()))
 
+    def spent_on_demand(self, result: ProbeResult) -> None:
+        """Record what a request outside the schedule cost; its clocks are the asker's alone."""
+        self._sink.apply(server_samples.cost_of(result))
+
+    def budget_spent(self, target: Target, spent: Spend) -> None:
+        """Record how a target's budget stands."""
+        if target.budget is not None:
+            self._sink.apply(server_samples.budget(target, target.budget, spent))
+
+    def state_file(self, usable: bool) -> None:
+        """Record whether the state file could be used."""
+        self._sink.apply(service_samples.state_file(usable=usable))
+
     def reload_refused(self) -> None:
         """Record that a new configuration was refused and the old one goes on."""
         self._sink.apply(service_samples.reload_refused())
@@ -118,6 +132,7 @@ class Meter:
             for plan in configuration.targets
             for spec in plan.probes
         }
+        self._sink.apply(service_samples.target_files(len(configuration.target_file_problems)))
         self._sink.set_info(target_info(plan.target for plan in configuration.targets))
         self._sink.apply(self._zeros(configuration))
 

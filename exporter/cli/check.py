@@ -8,8 +8,8 @@ import click
 
 from exporter.config.advice import advice
 from exporter.config.forecast import CHARACTERS_PER_TOKEN, DAY_S, Forecast, forecast
-from exporter.config.load import load
 from exporter.config.problem import ConfigError
+from exporter.config.source import Source
 from exporter.config.units import duration
 from exporter.model.configuration import BenchPlan, Configuration
 from exporter.model.target import Objective
@@ -29,12 +29,15 @@ def check(files: tuple[Path, ...]) -> None:
     failed = False
     for path in files:
         try:
-            configuration = load(path, KINDS, SUITES)
+            configuration = Source(path, KINDS, SUITES).load()
         except ConfigError as error:
             failed = True
             for line in error.lines:
                 click.echo(line, err=True)
         else:
+            for line in configuration.target_file_problems:
+                failed = True
+                click.echo(line, err=True)
             for line in _plan(path, configuration):
                 click.echo(line)
             for line in advice(configuration, os.environ):

@@ -50,11 +50,14 @@ def configured_target(path: Path | None, name: str | None) -> TargetPlan:
     import os
 
     from exporter.config.environment import from_environment
-    from exporter.config.load import load
+    from exporter.config.source import Source
     from exporter.kernels.suite import SUITES
     from exporter.probes import KINDS
 
-    configuration = from_environment(os.environ, KINDS) if path is None else load(path, KINDS, SUITES)
+    if path is None:
+        configuration = from_environment(os.environ, KINDS)
+    else:
+        configuration = Source(path, KINDS, SUITES).load()
     plans = configuration.targets
     if name is None and len(plans) == 1:
         return plans[0]

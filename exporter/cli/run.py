@@ -21,12 +21,12 @@ def run(path: Path | None, listen: WebOptions | None, log_level: str) -> None:
     """
     from exporter.app.process import serve
     from exporter.config.environment import from_environment
-    from exporter.config.load import load
+    from exporter.config.source import Source
     from exporter.kernels.suite import SUITES
     from exporter.probes import KINDS
 
     if path is None:
         reader = partial(from_environment, os.environ, KINDS)
-    else:
-        reader = partial(load, path, KINDS, SUITES)
-    raise SystemExit(serve(reader, listen=listen, log_level=log_level))
+        raise SystemExit(serve(reader, listen=listen, log_level=log_level))
+    source = Source(path, KINDS, SUITES)
+    raise SystemExit(serve(source.load, discover=source.discovered, listen=listen, log_level=log_level))

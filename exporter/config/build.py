@@ -9,23 +9,16 @@ from exporter.config.crosscheck import Known
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
 from exporter.model.target import (
-<<<<<<< HEAD
     Azure,
     Budget,
     Connection,
     Header,
     IpFamily,
-=======
-    Connection,
->>>>>>> main
     KeySource,
     Objective,
     Prices,
     ProbeSpec,
-<<<<<<< HEAD
-=======
     Severity,
->>>>>>> main
     Target,
     TlsOptions,
 )
@@ -47,6 +40,8 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             BenchPlan(suite=b.suite, every_s=b.every, devices=tuple(b.devices)) for b in file.benches
         ),
         web=address.listen(file.web.listen),
+        state_file=None if file.state_file is None else str(folder / file.state_file),
+        target_files=tuple(str(folder / pattern) for pattern in file.target_files),
     )
 
 

@@ -224,9 +224,18 @@ class File(Section):
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
     web: Web = Field(default=Web(), description="Where the service answers.")
+    target_files: list[Text] = Field(
+        default_factory=list,
+        max_length=16,
+        description="Patterns of files with more targets, such as targets.d/*.yml; read again on change.",
+    )
+    state_file: Text | None = Field(
+        default=None,
+        description="File in which spent budgets outlive a restart; its folder must be writable.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if not self.targets and not self.benches:
+        if not self.targets and not self.benches and not self.target_files:
             raise ValueError("nothing to run; add at least one target or bench")
         return self

@@ -21,6 +21,9 @@ class Spend:
         return Spend(self.tokens - other.tokens, self.money - other.money)
 
 
+NOTHING = Spend()
+
+
 def spent_on(tokens: Tokens, prices: Prices | None) -> Spend:
     """Return what a request spent, by the counts that there are."""
     into, out = tokens.input or 0, tokens.output or 0

@@ -149,6 +149,8 @@ def told_sink() -> Sink:
     sink.apply(service.ended(JobKind.PROBE, "crashed"))
     sink.apply(service.loop_lagged(0.0005))
     sink.apply(service.clock_stepped())
+    sink.apply(service.target_files(1))
+    sink.apply(service.state_file(usable=True))
     sink.apply(service.reload_refused())
     return sink
 
