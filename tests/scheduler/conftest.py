@@ -2,13 +2,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
-from scheduler_recorder import Recorder
 
 from exporter.model.job import JobKind
 from exporter.model.schedule import Slot
 from exporter.scheduler.guard import Patience
 from exporter.scheduler.job import Job
 from exporter.scheduler.service import Scheduler
+from tests.scheduler.scheduler_recorder import Recorder
 
 IMPATIENT = Patience(beyond_deadline_s=0.05, after_cancel_s=0.05)
 

@@ -4,12 +4,11 @@ import asyncio
 import contextlib
 import logging
 
-from scheduler_recorder import Recorder
-
 from exporter.model.schedule import MissCause
 from exporter.scheduler.guard import Patience
 from exporter.scheduler.job import Ending
 from exporter.scheduler.service import Scheduler
+from tests.scheduler.scheduler_recorder import Recorder
 
 SECRET = "sk-very-secret"
 

@@ -8,11 +8,11 @@ import threading
 
 import aiohttp
 import pytest
-from web_site import ANSWERS, Site
 
 from exporter.web.answers import Exposition, Reloaded
 from exporter.web.limits import Limits
 from exporter.web.server import ListenError, WebServer
+from tests.web.web_site import ANSWERS, Site
 
 
 async def raw(port: int, request: bytes) -> bytes:
