@@ -4,7 +4,7 @@ import asyncio
 import gc
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING
 
 from exporter.adapters.api_key import KeyUnavailable, read_header, read_key
@@ -55,6 +55,11 @@ class OpenAiApi:
     async def prepare(self) -> None:
         """Import the SDK now, 0.6 s of CPU, and not when the first probe is due."""
         await self._prepared()
+
+    async def keep_only(self, base_urls: Container[str]) -> None:
+        """Let go of what is held for every other base URL; what is asked of one later comes back."""
+        if self._sdk is not None:
+            await self._sdk.keep_only(base_urls)
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+from collections.abc import Container
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,11 +69,14 @@ class Sdk:
             WIRE_CALL.reset(call_token)
             _KEY.reset(key_token)
 
+    async def keep_only(self, base_urls: Container[str]) -> None:
+        """Close the clients of every other base URL."""
+        for place in [place for place in self._clients if place[0] not in base_urls]:
+            await self._clients.pop(place).close()
+
     async def aclose(self) -> None:
         """Close the clients."""
-        for client in self._clients.values():
-            await client.close()
-        self._clients.clear()
+        await self.keep_only(())
 
     def _client(self, access: Access) -> openai.AsyncOpenAI:
         # Azure names the model in the path, which belongs to the client.

@@ -156,6 +156,7 @@ class Service:
         plan = diff(self._configuration, new)
         await self._change_jobs(plan, new)
         self._took_over(new)
+        await self._api.keep_only({target.target.base_url for target in new.targets})
         log.info("reloaded: %s", plan.summary)
         return "\n".join((plan.summary, *new.target_file_problems))
 

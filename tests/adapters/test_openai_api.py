@@ -270,3 +270,14 @@ async def test_an_url_that_cannot_be_requested_is_a_fault(api: OpenAiApi) -> Non
     got = await chat(api, odd, spec(), BODY)
     assert got.fault is not None
     assert got.status is None
+
+
+async def test_clients_of_departed_targets_are_let_go(api: OpenAiApi) -> None:
+    async with serving(always(STREAM)) as one, serving(always(STREAM)) as other:
+        for server in (one, other, one):
+            assert (await chat(api, target(server), spec(), BODY)).status == 200
+        sdk = await api._prepared()
+        assert len(sdk._clients) == 2
+        await api.keep_only({target(one).base_url})
+        assert len(sdk._clients) == 1
+        assert (await chat(api, target(other), spec(), BODY)).status == 200
