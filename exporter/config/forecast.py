@@ -32,10 +32,11 @@ class Forecast:
 
 def forecast(configuration: Configuration) -> tuple[Forecast, ...]:
     """Return one forecast a probe, in the order of the file."""
-    return tuple(_forecast(plan.target, spec) for plan in configuration.targets for spec in plan.probes)
+    return tuple(forecast_of(plan.target, spec) for plan in configuration.targets for spec in plan.probes)
 
 
-def _forecast(target: Target, spec: ProbeSpec) -> Forecast:
+def forecast_of(target: Target, spec: ProbeSpec) -> Forecast:
+    """Return the day of one probe."""
     requests = DAY_S / spec.every_s
     input_tokens, output_tokens = (requests * count for count in most_tokens(spec))
     return Forecast(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from exporter.config.advice import advice
 from exporter.config.load import load
 from exporter.config.problem import ConfigError
 from exporter.model.target import Azure, Budget, Header, IpFamily, KeySource, Target
@@ -72,3 +73,13 @@ def test_what_is_refused(tmp_path: Path, _: str, keys: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says) as caught:
         loaded(tmp_path, keys)
     assert "abc" not in str(caught.value)
+
+
+def test_a_budget_that_a_day_exceeds_is_worth_a_second_look(tmp_path: Path) -> None:
+    def said(tokens: int) -> list[str]:
+        loaded(tmp_path, f"    budget: {{tokens_per_day: {tokens}}}\n")
+        return [line for line in advice(load(tmp_path / "c.yml", KINDS), {"KEY": "x"}) if "budget" in line]
+
+    assert said(10**9) == []
+    (line,) = said(1000)
+    assert "the budget is 1,000: once it is spent" in line
