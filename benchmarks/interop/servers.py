@@ -108,6 +108,8 @@ def litellm_proxy(bin_dir: Path, work_dir: Path, upstream: Server) -> tuple[Serv
     config = work_dir / "litellm.yml"
     config.write_text(LITELLM_CONFIG.format(upstream=upstream.base_url))
     key = f"sk-{secrets.token_hex(24)}"
+    # Its mock cannot stream responses: it answers 500.
+    responses = text_probes("responses")[1]
     mock = Server(
         name="litellm",
         base_url=f"http://127.0.0.1:{port}/v1",
@@ -122,7 +124,7 @@ def litellm_proxy(bin_dir: Path, work_dir: Path, upstream: Server) -> tuple[Serv
             "--port",
             str(port),
         ),
-        probes=(*text_probes("chat"), *text_probes("completions"), *text_probes("responses"), MODELS_PROBE),
+        probes=(*text_probes("chat"), *text_probes("completions"), responses, MODELS_PROBE),
         env={"LITELLM_MASTER_KEY": key, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
         key=key,
     )

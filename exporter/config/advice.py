@@ -33,7 +33,8 @@ def _of_plan(plan: TargetPlan, environ: Mapping[str, str]) -> Iterator[str]:
     is_openai = plan.target.azure is None and any(spec.kind != "http" for spec in plan.probes)
     if is_openai and not urlsplit(plan.target.base_url).path.strip("/"):
         yield (
-            f"target {plan.target.name}: base_url has no path; most OpenAI-compatible servers answer under /v1"
+            f"target {plan.target.name}: base_url has no path; "
+            "most OpenAI-compatible servers answer under /v1"
         )
     yield from _of_budget(plan)
     for spec in plan.probes:
