@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from exporter.adapters.prometheus import Sink
+from exporter.app.jobs import READING_S
 from exporter.app.probing import Probing
 from exporter.metrics import samples, server_samples
 from exporter.metrics.buckets import bucket_bounds
@@ -117,7 +118,7 @@ class OnDemand:
             name=f"on demand {target.name}/{spec.name}",
             kind=JobKind.PROBE,
             every_s=spec.every_s,
-            deadline_s=spec.timeout_s,
+            deadline_s=spec.timeout_s + READING_S,
             run=run,
         )
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -17,6 +17,7 @@ _WIRES_OWN = frozenset({"host", "content-length", "content-type", "connection", 
     "upgrade",
 }
 _MAX_TEXT = 200
+_MAX_PATH = 4095
 
 OWN_LABELS = frozenset({"target", "model", "probe", "kind", "host", "api", "provider"})
 """Set by the exporter itself."""
@@ -40,6 +41,13 @@ def printable(text: str) -> str:
     """Return text of one line that can be a label value.  Raises ValueError."""
     if not text or text != text.strip() or not text.isprintable() or len(text) > _MAX_TEXT:
         raise ValueError(f"must be 1 to {_MAX_TEXT} printable characters without spaces at either end")
+    return text
+
+
+def path(text: str) -> str:
+    """Return the path of a file.  Raises ValueError."""
+    if not text or not text.isprintable() or len(text) > _MAX_PATH:
+        raise ValueError(f"must be the path of a file: 1 to {_MAX_PATH} printable characters")
     return text
 
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
 from exporter.config.schema_access import Azure, Budget, Header, Prices, Tls
-from exporter.config.section import EnvName, Name, Section, Text
+from exporter.config.section import EnvName, FilePath, Name, Section, Text
 
 MIN_EVERY_S = 1.0
 MAX_EVERY_S = 86400.0
@@ -50,6 +50,18 @@ ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
 
 
+class Confirm(Section):
+    """Extra requests after a breach, so that a fault is told from chance sooner."""
+
+    every: Every = Field(default=3.0, description="Time from one to the next, 1s to 1d.")
+    for_: Timeout = Field(
+        default=60.0, alias="for", description="They end this long after the last breach, at most 1h."
+    )
+    per_hour: Annotated[int, Field(ge=1, le=3600)] = Field(
+        default=150, description="At most so many an hour, 1 to 3600."
+    )
+
+
 class Defaults(Section):
     """What a probe gets where it says nothing itself."""
 
@@ -63,6 +75,9 @@ class Defaults(Section):
     )
     connection: ConnectionWord = Field(
         default="reuse", description="reuse keeps the connection between requests; fresh opens one for each."
+    )
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach; none where not given."
     )
 
 
@@ -146,6 +161,7 @@ class Probe(Section):
         default_factory=dict, description="What the kind takes; see its own table."
     )
     sla: Sla = Field(default=Sla(), description="What is promised of this probe.")
+    confirm: Confirm | None = Field(default=None, description="Extra requests after a breach.")
 
 
 class Target(Section):
@@ -159,7 +175,7 @@ class Target(Section):
     api_key_env: EnvName | None = Field(
         default=None, description="Environment variable that holds the API key."
     )
-    api_key_file: str | None = Field(
+    api_key_file: FilePath | None = Field(
         default=None, description="File that holds the API key; read again at each use."
     )
     labels: dict[Annotated[str, AfterValidator(names.label)], Text] = Field(
@@ -182,6 +198,9 @@ class Target(Section):
         default=None, description="For Azure OpenAI: base_url is then the resource's, without a path."
     )
     budget: Budget | None = Field(default=None, description="What its probes may spend in a day.")
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach, for probes that say nothing themselves."
+    )
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
 
     @model_validator(mode="after")
@@ -224,12 +243,12 @@ class File(Section):
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
     web: Web = Field(default=Web(), description="Where the service answers.")
-    target_files: list[Text] = Field(
+    target_files: list[FilePath] = Field(
         default_factory=list,
         max_length=16,
         description="Patterns of files with more targets, such as targets.d/*.yml; read again on change.",
     )
-    state_file: Text | None = Field(
+    state_file: FilePath | None = Field(
         default=None,
         description="File in which spent budgets outlive a restart; its folder must be writable.",
     )

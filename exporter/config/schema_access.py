@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from exporter.config import address, names
-from exporter.config.section import EnvName, Price, Section, Text
+from exporter.config.section import EnvName, FilePath, Price, Section, Text
 
 
 class Prices(Section):
@@ -21,17 +21,17 @@ class Prices(Section):
 class Tls(Section):
     """How the server's certificate is checked."""
 
-    ca_file: str | None = Field(
+    ca_file: FilePath | None = Field(
         default=None, description="PEM file with the certificates to trust, beside this file."
     )
     insecure: bool = Field(False, description="true accepts any certificate: for tests only.")
     server_name: Annotated[str, AfterValidator(address.host)] | None = Field(
         default=None, description="Name to ask for (SNI) and verify where it is not the URL's host."
     )
-    cert_file: str | None = Field(
+    cert_file: FilePath | None = Field(
         default=None, description="PEM file with our own certificate, for servers that ask for one."
     )
-    key_file: str | None = Field(
+    key_file: FilePath | None = Field(
         default=None, description="PEM file with its key, where that is not in cert_file."
     )
 
@@ -52,7 +52,7 @@ class Header(Section):
         default=None, description="Its value, where that is no secret."
     )
     value_env: EnvName | None = Field(default=None, description="Environment variable that holds its value.")
-    value_file: str | None = Field(
+    value_file: FilePath | None = Field(
         default=None, description="File that holds its value; read again at each use."
     )
 

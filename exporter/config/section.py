@@ -8,6 +8,7 @@ from exporter.config import names
 
 Name = Annotated[str, AfterValidator(names.name)]
 Text = Annotated[str, AfterValidator(names.printable)]
+FilePath = Annotated[str, AfterValidator(names.path)]
 EnvName = Annotated[str, AfterValidator(names.env)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 

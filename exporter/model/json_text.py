@@ -17,9 +17,15 @@ def dicts(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+MOST = 1_000_000_000
+"""No request has more tokens.  A counter never forgets, so one absurd number would spoil it for ever."""
+
+
 def count(value: object) -> int | None:
-    """Return a whole number of at least 0, or None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Return a whole number of at least 0 and at most a billion, or None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= MOST else None
 
 
 def seconds(value: object, unit_s: float) -> float | None:

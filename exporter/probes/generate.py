@@ -9,9 +9,8 @@ from exporter.model.clocks import Clock
 from exporter.model.request import Request
 from exporter.model.results import ProbeResult
 from exporter.model.target import ProbeSpec, Target
-from exporter.model.timeline import tokens_of
 from exporter.model.verdict import judge
-from exporter.probes.base import Doors, result_of
+from exporter.probes.base import Doors, off_the_loop, result_of
 from exporter.probes.expect import Expect, held_against
 from exporter.probes.prompt import Prompting, prompt_of
 
@@ -52,8 +51,14 @@ async def ask(
 ) -> ProbeResult:
     """Send the request once, never again, and judge what came back."""
     transcript = await doors.api.send(target, spec, request)
-    answer = read_answer(transcript, dialect)
-    doors.lengths.learn(target, spec, tokens_of(answer))
-    verdict = judge(transcript, answer, wants_stream=params.stream, stall_timeout_s=spec.stall_timeout_s)
-    verdict = held_against(params.expect, verdict, answer)
-    return result_of(target, spec, transcript, answer, verdict, finished_unix_s=doors.unix_s())
+    finished_unix_s = doors.unix_s()
+
+    def read() -> ProbeResult:
+        answer = read_answer(transcript, dialect)
+        verdict = judge(transcript, answer, wants_stream=params.stream, stall_timeout_s=spec.stall_timeout_s)
+        verdict = held_against(params.expect, verdict, answer)
+        return result_of(target, spec, transcript, answer, verdict, finished_unix_s=finished_unix_s)
+
+    result = await off_the_loop(transcript, read)
+    doors.lengths.learn(target, spec, result.tokens)
+    return result

@@ -19,7 +19,7 @@ from exporter.model.target import ProbeSpec, Target
 from exporter.model.transcript import Transcript
 from exporter.model.verdict import Verdict, judge
 from exporter.probes import fetch
-from exporter.probes.base import Doors, ProbeKind, mine, result_of
+from exporter.probes.base import Doors, ProbeKind, mine, off_the_loop, result_of
 from exporter.probes.expect import MAX_SEARCHED_CHARACTERS, check_regex
 
 _Text = Annotated[str, Field(min_length=1)]
@@ -142,10 +142,15 @@ async def run(target: Target, spec: ProbeSpec, doors: Doors) -> ProbeResult:
     """Send the request once, never again, and check what came back."""
     params = mine(spec.params, Params, "http")
     transcript = await doors.api.send(target, spec, request_of(target.model, params, doors.nonce()))
-    answer = read(transcript)
-    verdict = judge(transcript, answer, wants_stream=False, stall_timeout_s=spec.stall_timeout_s)
-    verdict = held_against(params, verdict, transcript)
-    return result_of(target, spec, transcript, answer, verdict, finished_unix_s=doors.unix_s())
+    finished_unix_s = doors.unix_s()
+
+    def checked() -> ProbeResult:
+        answer = read(transcript)
+        verdict = judge(transcript, answer, wants_stream=False, stall_timeout_s=spec.stall_timeout_s)
+        verdict = held_against(params, verdict, transcript)
+        return result_of(target, spec, transcript, answer, verdict, finished_unix_s=finished_unix_s)
+
+    return await off_the_loop(transcript, checked)
 
 
 KIND = ProbeKind(name="http", params=Params, clocks=clocks_of, run=run)

@@ -27,6 +27,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "targets[].budget": schema_access.Budget,
     "targets[].probes[]": schema.Probe,
     "sla": schema.Sla,
+    "confirm": schema.Confirm,
     "percentiles": schema.Latency,
     "benches[]": schema.Bench,
     "web": schema.Web,
