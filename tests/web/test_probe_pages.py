@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from web_site import ANSWERS
+from tests.web.web_site import ANSWERS
 
 from exporter.web.answers import ProbeAnswer, ProbeQuery
 
