@@ -17,7 +17,7 @@ def dicts(value: object) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-MOST = 1_000_000_000
+MOST_TOKENS = 1_000_000_000
 """No request has more tokens.  A counter never forgets, so one absurd number would spoil it for ever."""
 
 
@@ -25,7 +25,7 @@ def count(value: object) -> int | None:
     """Return a whole number of at least 0 and at most a billion, or None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value if 0 <= value <= MOST else None
+    return value if 0 <= value <= MOST_TOKENS else None
 
 
 def seconds(value: object, unit_s: float) -> float | None:

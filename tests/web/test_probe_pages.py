@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from tests.web.web_site import ANSWERS
-
 from exporter.web.answers import ProbeAnswer, ProbeQuery
+from tests.web.web_site import ANSWERS
 
 
 async def test_a_probe_is_asked_for_by_name(serve: Callable[..., object]) -> None:
