@@ -23,6 +23,7 @@ from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
 from exporter.model.configuration import Configuration, WebOptions
 from exporter.model.job import JobKind
+from exporter.power.service import Power
 from exporter.probes import KINDS
 from exporter.probes.base import Doors
 from exporter.reload import Plan, diff, jobs
@@ -66,6 +67,7 @@ class Service:
         self._configuration = configuration
         self._meter = Meter(self._configuration, unix_s=time.time)
         self._api = OpenAiApi()
+        self._power = Power(self._meter.powered)
         self._scheduler = Scheduler(self._meter)
         self._history = History()
         self._budgets = Budgets(
@@ -80,7 +82,7 @@ class Service:
             budgets=self._budgets,
             history=self._history,
         )
-        self._jobs = Jobs(probing=probing, benches=BenchRunner(), meter=self._meter)
+        self._jobs = Jobs(probing=probing, benches=BenchRunner(), meter=self._meter, power=self._power)
         self._on_demand = OnDemand(
             probing, self._scheduler, lambda: self._configuration, self._meter.spent_on_demand
         )
@@ -100,6 +102,7 @@ class Service:
         async with self._reloading:  # one that comes now has nothing yet to change
             await self._api.prepare()
             self._took_over(self._configuration)
+            self._power.start(self._configuration)
             self._scheduler.start()
             self._scheduler.add(
                 [one for job in jobs(self._configuration) for one in self._jobs.probe(job.target, job.spec)]
@@ -112,6 +115,7 @@ class Service:
         await self._stopping.wait()
         discovering.cancel()
         abandoned = await self._scheduler.drain(self._grace_s)
+        await self._power.stop()
         await web.stop(WEB_GRACE_S)
         await self._api.aclose()
         await self._budgets.aclose()
@@ -179,6 +183,7 @@ class Service:
         await self._scheduler.remove(gone)
         self._configuration = new
         self._meter.reconfigured(new)
+        await self._power.reconfigure(new)
         self._scheduler.add(
             [
                 *(one for job in begun for one in self._jobs.probe(job.target, job.spec)),

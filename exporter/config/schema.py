@@ -6,19 +6,11 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.config.power_schema import Power, TargetPower
 from exporter.config.schema_access import Azure, Budget, Header, Prices, Tls
-from exporter.config.section import EnvName, FilePath, Name, Section, Text
+from exporter.config.section import EnvName, Every, FilePath, Name, Section, Text
 
-MIN_EVERY_S = 1.0
-MAX_EVERY_S = 86400.0
 MAX_TIMEOUT_S = 3600.0
-
-
-def _every(value: object) -> float:
-    every_s = units.seconds(value)
-    if not MIN_EVERY_S <= every_s <= MAX_EVERY_S:
-        raise ValueError("must be 1s to 1d")
-    return every_s
 
 
 def _timeout(value: object) -> float:
@@ -43,7 +35,6 @@ def _listen(text: str) -> str:
     return text
 
 
-Every = Annotated[float, BeforeValidator(_every)]
 Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
 ConnectionWord = Literal["reuse", "fresh"]
@@ -184,6 +175,9 @@ class Target(Section):
         description="Extra labels of the target's info metric only, at most 16.",
     )
     prices: Prices | None = Field(default=None, description="What tokens cost here.")
+    power: TargetPower | None = Field(
+        default=None, description="Where the power of what serves it is known from, for joules per token."
+    )
     tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
@@ -242,6 +236,7 @@ class File(Section):
     )
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
+    power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
     target_files: list[FilePath] = Field(
         default_factory=list,
@@ -255,6 +250,11 @@ class File(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        remote = [t.name for t in self.targets if t.power is not None and t.power.promql is not None]
+        if remote and self.power.prometheus is None:
+            raise ValueError(
+                f"target {remote[0]} has power.promql; say whom to ask: power: {{prometheus: URL}}"
+            )
         if not self.targets and not self.benches and not self.target_files:
             raise ValueError("nothing to run; add at least one target or bench")
         return self

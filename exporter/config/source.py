@@ -26,7 +26,7 @@ class Source:
         self._kinds = kinds
         self._suites = suites
         self._main: Configuration | None = None
-        self._defaults: Plain = None
+        self._common: dict[str, Plain] = {}
         self._good: dict[Path, tuple[TargetPlan, ...]] = {}
         self._read: _Signature = ()
         self._seen: _Signature = ()
@@ -39,7 +39,7 @@ class Source:
         document = _parsed(self._path)
         main = checked(document, self._kinds, self._suites, source=str(self._path), folder=self._path.parent)
         plain = document.plain
-        self._defaults = plain.get("defaults") if isinstance(plain, dict) else None
+        self._common = _common(plain)
         self._main = main
         return self._with_target_files(main)
 
@@ -88,10 +88,14 @@ class Source:
         if not isinstance(plain, dict) or set(plain) != {"targets"}:
             text = "a target file has the one key targets, a list as in the configuration file"
             raise ConfigError(str(path), [Problem(None, "", text)])
-        if self._defaults is not None:
-            plain = plain | {"defaults": self._defaults}
-        whole = Document(document.root, plain, document.problems)
+        whole = Document(document.root, plain | self._common, document.problems)
         return checked(whole, self._kinds, self._suites, source=str(path), folder=path.parent).targets
+
+
+def _common(plain: Plain) -> dict[str, Plain]:
+    """Return what the targets of a target file need to know of the configuration file."""
+    items = plain.items() if isinstance(plain, dict) else ()
+    return {key: value for key, value in items if key in {"defaults", "power"}}
 
 
 def _parsed(path: Path) -> Document:

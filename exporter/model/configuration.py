@@ -1,7 +1,8 @@
 """The checked configuration as the rest of the service sees it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from exporter.model.power_plan import PowerOptions
 from exporter.model.target import ProbeSpec, Target
 
 
@@ -46,3 +47,4 @@ class Configuration:
     """Patterns of files that hold more targets."""
     target_file_problems: tuple[str, ...] = ()
     """One line for each thing that keeps a target file from being in force as it stands."""
+    power: PowerOptions = field(default_factory=PowerOptions)
