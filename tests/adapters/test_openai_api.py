@@ -238,7 +238,7 @@ async def test_a_key_file_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "key")
     api = OpenAiApi(Wire(environ={}), {})
     async with serving(always(STREAM)) as server:
-        got = await api.chat(target(server, KeySource(file=str(tmp_path / "key"))), spec(), BODY)
+        got = await chat(api, target(server, KeySource(file=str(tmp_path / "key"))), spec(), BODY)
     await api.aclose()
     assert got.fault is Fault.NO_KEY
     assert "key cannot be read: a pipe" in got.fault_detail
