@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench generate accuracy alerts interop clean
+.PHONY: help run test check bench generate accuracy alerts load-accuracy interop clean
 
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,9 @@ accuracy: $(VENV)/.dev ## measure our own error against the truth server (needs 
 
 alerts: $(VENV)/.dev ## measure what the alert rules cost and find, against a real Prometheus
 	$(BIN)/python -m benchmarks.alerts
+
+load-accuracy: $(VENV)/.dev ## measure what load clients add, ours and others (needs a C compiler and root for priorities)
+	$(BIN)/python -m benchmarks.load
 
 interop: $(VENV)/.dev ## probe servers that others wrote, installed into a venv of their own
 	$(BIN)/python -m benchmarks.interop
