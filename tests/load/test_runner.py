@@ -290,6 +290,17 @@ async def test_what_cannot_begin_says_why(says: str, change: dict[str, object], 
         await LoadRunner().run(order)
 
 
+async def test_a_second_test_of_the_same_endpoint_is_refused_and_another_is_not(start: Start) -> None:
+    slow, other = start("--ttft-ms", "200"), start(*QUICK)
+    running = asyncio.create_task(load(slow.base_url, requests_per_step=8))
+    await asyncio.sleep(0)
+    with pytest.raises(LoadError, match="another load test is running"):
+        await load(f"{slow.base_url}/")
+    assert (await load(other.base_url)).steps[0].tally.succeeded == 20
+    assert (await running).steps[0].tally.succeeded == 8
+    assert (await load(slow.base_url, requests_per_step=2)).steps[0].tally.succeeded == 2
+
+
 async def test_nobody_there_opens_the_breaker() -> None:
     run = await load("http://127.0.0.1:9/v1")
     assert run.steps[0].tally.count(Outcome.CONNECT) == run.steps[0].tally.ended >= 20
