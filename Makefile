@@ -35,11 +35,13 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
 	$(BIN)/python -m prometheus.build --check
+	$(BIN)/python -m grafana.build --check
 	$(BIN)/inference-exporter check docs/examples/*.yml
 
 generate: $(VENV)/.dev ## rewrite the files that are made from code
 	$(BIN)/inference-exporter metrics > docs/metrics.md
 	$(BIN)/python -m prometheus.build
+	$(BIN)/python -m grafana.build
 
 bench: $(VENV)/.run ## run the attention kernel bench once
 	$(BIN)/inference-exporter bench

@@ -1,0 +1,141 @@
+"""Every panel and variable query runs against a real Prometheus that scrapes the real exporter."""
+
+import json
+import re
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from prometheus.build import texts
+from prometheus.promql import Pace
+from tests.demo.conftest import running
+from tests.e2e.exporter_process import started
+from tests.grafana.reading import DASHBOARDS, EVERY, Asked, filled, fixed, variables
+from tests.prometheus.stack import Prometheus, until
+
+FASTER = 120.0
+"""The rules' windows are so much shorter: 30 days of budget need an hour's sample, which is 30 s then."""
+EMPTY: dict[str, str] = {}
+"""Queries that have no data here, by their name, with the reason."""
+
+
+class Stack:
+    """A Prometheus to ask, and what the boards' variables are set to."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.chosen = {name: self._choices(name) for name in DASHBOARDS}
+
+    def api(self, path: str, **parameters: str) -> list:
+        query = urllib.parse.urlencode(parameters)
+        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{query}", timeout=30) as answer:
+            return json.load(answer)["data"]
+
+    def ask(self, query: Asked) -> list:
+        """The series of the query, over the last minute."""
+        expr = filled(query.expr, self.chosen[query.board])
+        now = time.time()
+        found = self.api("query_range", query=expr, start=f"{now - 60:.0f}", end=f"{now:.0f}", step="1")
+        return found["result"]
+
+    def values(self, query: str, chosen: dict[str, str]) -> list[str]:
+        """What a variable may be, in Grafana's way to ask."""
+        selector, label = re.fullmatch(r"label_values\((.*), (\w+)\)", filled(query, chosen)).groups()
+        return self.api(f"label/{label}/values", **{"match[]": selector})
+
+    def _choices(self, name: str) -> dict[str, str]:
+        board = DASHBOARDS[name]
+        chosen = fixed(board)
+        for each in variables(board, "query"):
+            found = self.values(each["query"]["query"], chosen)
+            assert found, f"{name}: {each['name']} has no choices"
+            one = found[0] if each["name"] == "a" else found[-1]  # the last target fails now and then
+            chosen[each["name"]] = f"({'|'.join(found)})" if each["multi"] else one
+        return chosen
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    folder = tmp_path_factory.mktemp("stack")
+    with running() as good, running("--error-rate", "0.4") as bad:
+        config = folder / "exporter.yml"
+        config.write_text(CONFIG.format(good=good.base_url, bad=bad.base_url, probe=PROBE))
+        with started("run", "--config", str(config)) as exporter:
+            exporter.wait_until_up()
+            with Prometheus(
+                folder, _prometheus(folder, exporter.url), "--query.lookback-delta=30s"
+            ) as scraper:
+                until(lambda: _has(scraper.url, "inference_kernel_correct"), 90)
+                until(lambda: _has(scraper.url, "sli:inference_sla_budget_left:ratio30d"), 90)
+                yield Stack(scraper.url)
+
+
+@pytest.mark.stack
+@pytest.mark.torch
+@pytest.mark.slow
+@pytest.mark.parametrize("query", EVERY, ids=str)
+def test_a_query_has_data(stack: Stack, query: Asked):
+    if str(query) in EMPTY:
+        assert stack.ask(query) == [], f"it has data now: {EMPTY[str(query)]} holds no longer"
+        return
+    found = until(lambda: stack.ask(query), 60)
+    assert any(value not in {"NaN", "+Inf", "-Inf"} for series in found for _, value in series["values"])
+
+
+def test_every_reason_for_no_data_is_about_a_query_that_exists():
+    assert EMPTY.keys() <= {str(query) for query in EVERY}
+
+
+def _has(url: str, name: str) -> bool:
+    with urllib.request.urlopen(f"{url}/api/v1/query?query={name}", timeout=30) as answer:
+        return bool(json.load(answer)["data"]["result"])
+
+
+def _prometheus(folder: Path, exporter: str) -> Path:
+    rules = folder / "rules"
+    rules.mkdir()
+    for name, content in texts(Pace(FASTER)).items():
+        (rules / name).write_text(content)
+    path = folder / "prometheus.yml"
+    path.write_text(PROMETHEUS.format(folder=folder, exporter=exporter.removeprefix("http://")))
+    return path
+
+
+PROMETHEUS = """\
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: [{folder}/rules/*.yml]
+scrape_configs:
+  - job_name: inference-exporter
+    static_configs: [{{targets: ["{exporter}"]}}]
+"""
+PROBE = """\
+      - name: short
+        kind: chat
+        params: {prompt: "Say something.", max_tokens: 8}
+        sla:
+          ttft: {p99: 500ms}
+          itl: {p99: 500ms}
+          tpot: {p99: 500ms}
+          e2e: {p99: 2s}
+          availability: 99%"""
+CONFIG = """\
+web: {{listen: "127.0.0.1:0"}}
+defaults: {{every: 1s, timeout: 10s}}
+targets:
+  - name: a
+    base_url: {good}
+    model: demo-random-weights
+    probes:
+{probe}
+  - name: b
+    base_url: {bad}
+    model: demo-random-weights
+    probes:
+{probe}
+benches:
+  - {{suite: light, every: 1m, devices: [cpu]}}
+"""
