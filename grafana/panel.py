@@ -159,7 +159,7 @@ def table(
     options: Json = {"showHeader": True, "cellHeight": "sm"}
     if sort:
         options["sortBy"] = [{"displayName": sort, "desc": False}]
-    defaults = field("short", ((None, GREY),), custom={"align": "auto"})
+    defaults = field("short", ((None, GREY),), custom={"align": "auto", "minWidth": 60})
     panel = _panel(number, "table", title, description, columns, defaults, options, overrides)
     transformations = [{"id": "merge", "options": {}}, {"id": "organize", "options": organize}]
     return panel | {"transformations": transformations}

@@ -24,7 +24,7 @@ def state(where: str) -> str:
     An objective without evidence yet (no rules loaded, or no requests) is taken as kept.
     """
     answers = f"max by ({PROBE}) (max_over_time({SUCCESS.name}{braces(where)}[{DOWN_AFTER}]))"
-    breached = f"max by ({PROBE}) ({sure(where)}) > bool {NATS}"
+    breached = f"(max by ({PROBE}) ({sure(where)}) > bool {NATS})"
     return f"({KEEPS} - {breached}) * {answers} or {KEEPS} * {answers}"
 
 

@@ -90,7 +90,6 @@ ANSWER = Row(
                 Query(f"sum(rate({PROBES.name}{{{WHERE}}}[{RATE}]))", "requests"),
                 unit="reqps",
                 decimals=2,
-                spark=True,
             ),
             alerts(7, "Alerts", "What waits or fires in Prometheus. Each names its runbook."),
             widths=(3, 3, 3, 3, 3, 3, 6),
@@ -180,8 +179,11 @@ MOVES = Row(
             timeseries(
                 22,
                 "Promises kept over the window",
-                "Share of requests within every objective, failures counted as breaches.",
-                Query(kept("target, probe, sli", WHERE, "$window"), "{{target}} {{probe}} {{sli}}"),
+                "Share of requests within the objective that does worst; failures are breaches.",
+                Query(
+                    f"min by (target, probe) ({kept('target, probe, sli', WHERE, '$window')})",
+                    "{{target}} {{probe}}",
+                ),
                 unit="percentunit",
                 low=None,
                 high=1,

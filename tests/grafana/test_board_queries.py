@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grafana.promises import BREACHING, KEEPS
 from prometheus.build import texts
 from prometheus.promql import Pace
 from tests.demo.conftest import running
@@ -84,6 +85,18 @@ def test_a_query_has_data(stack: Stack, query: Asked):
         return
     found = until(lambda: stack.ask(query), 60)
     assert any(value not in {"NaN", "+Inf", "-Inf"} for series in found for _, value in series["values"])
+
+
+@pytest.mark.stack
+@pytest.mark.torch
+@pytest.mark.slow
+def test_a_state_tells_a_target_that_answers_from_one_that_breaks_its_promises(stack: Stack):
+    (query,) = (each for each in EVERY if str(each) == "overview.json: State A")
+
+    def last() -> dict[str, str]:
+        return {series["metric"]["target"]: series["values"][-1][1] for series in stack.ask(query)}
+
+    until(lambda: last() == {"a": f"{KEEPS}", "b": f"{BREACHING}"}, 60)
 
 
 def test_every_reason_for_no_data_is_about_a_query_that_exists():
