@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from exporter.cli.options import listen_option, log_level_option
+from exporter.cli.options import listen_option, log_level_option, shard_option
 from exporter.model.configuration import WebOptions
+from exporter.model.shard import Shard, sharded
 
 
 @click.command()
@@ -19,8 +20,9 @@ from exporter.model.configuration import WebOptions
     help="Configuration; without it OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name one target.",
 )
 @listen_option
+@shard_option
 @log_level_option
-def run(path: Path | None, listen: WebOptions | None, log_level: str) -> None:
+def run(path: Path | None, listen: WebOptions | None, shard: Shard | None, log_level: str) -> None:
     """Run the service until SIGTERM or Ctrl-C.
 
     SIGHUP and POST /-/reload read the configuration again; one with problems changes nothing.
@@ -35,4 +37,4 @@ def run(path: Path | None, listen: WebOptions | None, log_level: str) -> None:
         reader = partial(from_environment, os.environ, KINDS)
     else:
         reader = partial(load, path, KINDS, SUITES)
-    raise SystemExit(serve(reader, listen=listen, log_level=log_level))
+    raise SystemExit(serve(sharded(reader, shard), listen=listen, log_level=log_level))
