@@ -1,13 +1,14 @@
 """Writes the dashboards: python -m grafana.build [--check] [--runbooks URL] [--out FOLDER]."""
 
 import argparse
-import difflib
 import json
 import sys
 from pathlib import Path
 
 from grafana.board import RUNBOOKS, with_runbooks
 from grafana.boards import compare, exporter, kernels, overview, target
+from grafana.generated import compare as compare_files
+from grafana.generated import write
 from grafana.panel import Json
 
 DASHBOARDS = Path(__file__).parent / "dashboards"
@@ -39,19 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     wanted = texts(options.runbooks)
     if options.check:
-        return _check(wanted, options.out)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name, content in wanted.items():
-        (options.out / name).write_text(content, encoding="utf-8")
-    return 0
-
-
-def _check(wanted: dict[str, str], folder: Path) -> int:
-    there = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
-    for name in sorted(wanted.keys() | there.keys()):
-        old, new = (files.get(name, "").splitlines(keepends=True) for files in (there, wanted))
-        sys.stdout.writelines(difflib.unified_diff(old, new, str(folder / name), "generated"))
-    return int(there != wanted)
+        return compare_files(wanted, options.out, "*.json")
+    return write(wanted, options.out)
 
 
 if __name__ == "__main__":
