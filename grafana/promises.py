@@ -5,27 +5,32 @@ from exporter.metrics.catalogue.sla import BREACHES, CONSECUTIVE, OBJECTIVE, REQ
 from grafana.expr import PROBE, SLI, braces, by, increase
 from grafana.panel import GOOD_ABOVE_ZERO, GREEN, GREY, ORANGE, RED, Json, column, override, table, values
 from prometheus import evidence
-from prometheus.sla_rules import BUDGET_LEFT, IN_A_ROW, NATS, PAGE_WINDOWS
+from prometheus.sla_rules import BUDGET_LEFT, IN_A_ROW, PAGE_LOOKS
 
 DOWN_AFTER = "2m"
 KEEPS, BREACHING, DOWN = 2, 1, 0
 STATES = values((KEEPS, "keeps", GREEN), (BREACHING, "breaches", ORANGE), (DOWN, "down", RED))
+STATE_MEANS = "keeps; breaches: the alert InferenceSLABreach fires; down: no success in two minutes."
+
+
+def broken(labels: str, where: str) -> str:
+    """Return 1 for what the page says is broken; nothing for the rest."""
+    return f'max by ({labels}) (ALERTS{{alertname="InferenceSLABreach", alertstate="firing", {where}}})'
 
 
 def sure(where: str) -> str:
-    """Return the effective evidence in nats, the highest over the windows that page."""
-    names = "|".join(evidence.effective(window) for window in PAGE_WINDOWS)
-    return f'max by ({SLI}) ({{__name__=~"{names}", {where}}})'
+    """Return the effective evidence as a share of what pages, the highest over the windows that do."""
+    looks = " or ".join(
+        f'label_replace({evidence.effective(look.window)}{braces(where)} / {look.nats}, "w", "{look.window}", "", "")'
+        for look in PAGE_LOOKS
+    )
+    return f"max by ({SLI}) ({looks})"
 
 
 def state(where: str) -> str:
-    """Return 0 for a probe without a success in two minutes, 1 with evidence of a breach, else 2.
-
-    An objective without evidence yet (no rules loaded, or no requests) is taken as kept.
-    """
+    """Return 0 for a probe without a success in two minutes, 1 while its page fires, else 2."""
     answers = f"max by ({PROBE}) (max_over_time({SUCCESS.name}{braces(where)}[{DOWN_AFTER}]))"
-    breached = f"(max by ({PROBE}) ({sure(where)}) > bool {NATS})"
-    return f"({KEEPS} - {breached}) * {answers} or {KEEPS} * {answers}"
+    return f"({KEEPS} - {broken(PROBE, where)}) * {answers} or {KEEPS} * {answers}"
 
 
 def kept(labels: str, where: str, window: str) -> str:
@@ -51,12 +56,10 @@ def objectives(number: int, where: str, labels: tuple[str, ...]) -> Json:
     return table(
         number,
         "Promises",
-        f"Kept, n and the budget are of the window chosen above. Evidence: nats that chance does not "
-        "explain, the "
-        f"highest of 15m to 6h, breaches in a row counted as one witness; above {NATS} it pages, and so do "
-        f"{IN_A_ROW} breaches in a row. A P99 of fewer than 100 requests (n) is their maximum. 30 days: "
-        "recorded "
-        "by the rules, from the first full hour on.",
+        "Kept, n and the budget are of the window chosen above. Evidence: what chance does not explain, as a "
+        "share of what pages, the highest of 15m to 6h; breaches in a row count as one witness, and "
+        f"{IN_A_ROW} of them page besides. A P99 of fewer than 100 requests (n) is their maximum. 30 days: "
+        "recorded by the rules, from the first full hour on.",
         column(kept(SLI, where, "$window")),
         column(by(SLI, "max", OBJECTIVE, where)),
         column(by(SLI, "max", THRESHOLD, where)),
@@ -75,8 +78,9 @@ def objectives(number: int, where: str, labels: tuple[str, ...]) -> Json:
             override("/left/i", percent, ("decimals", 0), ("thresholds", budget), text, regexp=True),
             override(
                 "Evidence",
-                ("decimals", 1),
-                ("thresholds", _steps((None, GREY), (4, ORANGE), (NATS, RED))),
+                percent,
+                ("decimals", 0),
+                ("thresholds", _steps((None, GREY), (0.5, ORANGE), (1, RED))),
                 text,
             ),
             override("In a row", ("thresholds", _steps((None, GREY), (6, ORANGE), (IN_A_ROW, RED))), text),

@@ -3,7 +3,7 @@
 from exporter.metrics.catalogue.probe import DURATION, FAILED, PROBES, TARGET_INFO, TOKENS, TTFT
 from exporter.metrics.catalogue.sla import THRESHOLD
 from grafana.board import WINDOW, Row, board, line, variable
-from grafana.expr import PROBE, RATE, increase, quantile, rate
+from grafana.expr import PROBE, RATE, SLI, increase, quantile, rate
 from grafana.panel import (
     GREEN,
     ORANGE,
@@ -18,8 +18,7 @@ from grafana.panel import (
     table,
     timeseries,
 )
-from grafana.promises import STATES, kept, left, objectives, state, sure
-from prometheus.sla_rules import NATS
+from grafana.promises import STATE_MEANS, STATES, broken, kept, left, objectives, state
 
 WHERE = 'target=~"$target", model=~"$model"'
 OPEN = {
@@ -46,8 +45,8 @@ ANSWER = Row(
             stat(
                 2,
                 "Promises broken",
-                f"Objectives whose evidence of a breach is above {NATS} nats: what pages.",
-                Query(f"count({sure(WHERE)} > {NATS}) or vector(0)", "broken"),
+                "Objectives for which the alert InferenceSLABreach fires.",
+                Query(f"count({broken(SLI, WHERE)}) or vector(0)", "broken"),
                 unit="none",
                 steps=((None, GREEN), (1, RED)),
                 filled=True,
@@ -99,7 +98,7 @@ ANSWER = Row(
             states(
                 10,
                 "State",
-                f"keeps; breaches: evidence above {NATS} nats; down: no success in two minutes.",
+                STATE_MEANS,
                 Query(state(WHERE), "{{target}} {{probe}}"),
                 mappings=(STATES,),
             ),

@@ -8,7 +8,7 @@ from exporter.metrics.family import Family
 from grafana.board import WINDOW, Row, board, line, variable
 from grafana.expr import RATE, by, increase, mean, quantile, rate
 from grafana.panel import GREEN, ORANGE, PROMISE, RED, Json, Query, heatmap, stat, states, timeseries, values
-from grafana.promises import DOWN_AFTER, STATES, objectives, state
+from grafana.promises import DOWN_AFTER, STATE_MEANS, STATES, objectives, state
 
 WHERE = 'target="$target", model=~"$model", probe=~"$probe"'
 QUANTILES = (0.5, 0.95, 0.99)
@@ -151,7 +151,7 @@ ENDS = Row(
             states(
                 20,
                 "State",
-                "keeps; breaches: evidence that pages; down: no success in two minutes.",
+                STATE_MEANS,
                 Query(state(WHERE), "{{probe}}"),
                 mappings=(STATES,),
             ),
