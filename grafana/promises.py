@@ -20,11 +20,9 @@ def broken(labels: str, where: str) -> str:
 
 def sure(where: str) -> str:
     """Return the effective evidence as a share of what pages, the highest over the windows that do."""
-    looks = " or ".join(
-        f'label_replace({evidence.effective(look.window)}{braces(where)} / {look.nats}, "w", "{look.window}", "", "")'
-        for look in PAGE_LOOKS
-    )
-    return f"max by ({SLI}) ({looks})"
+    shares = (f"{evidence.effective(look.window)}{braces(where)} / {look.nats}" for look in PAGE_LOOKS)
+    named = (f'label_replace({share}, "look", "{i}", "", "")' for i, share in enumerate(shares))
+    return f"max by ({SLI}) ({' or '.join(named)})"
 
 
 def state(where: str) -> str:
