@@ -38,6 +38,8 @@ class Plan:
     benches_added: tuple[BenchPlan, ...]
     benches_removed: tuple[BenchPlan, ...]
     """A bench whose interval or devices change is removed and added."""
+    power_changed: bool
+    """Whether devices are sampled otherwise from now on."""
     departed_targets: tuple[str, ...]
     """Names of targets that are no longer there."""
     restart_needed: tuple[str, ...]
@@ -53,6 +55,7 @@ class Plan:
             ("targets departed", len(self.departed_targets)),
             ("benches added", len(self.benches_added)),
             ("benches removed", len(self.benches_removed)),
+            ("power options changed", int(self.power_changed)),
         )
         changes = ", ".join(f"{what}: {count}" for what, count in counts if count)
         return "\n".join((changes or "no job changes", *self.restart_needed))
@@ -79,6 +82,7 @@ def diff(old: Configuration, new: Configuration) -> Plan:
         changed=changed,
         benches_added=tuple(bench for bench in new.benches if bench not in old.benches),
         benches_removed=tuple(bench for bench in old.benches if bench not in new.benches),
+        power_changed=old.power != new.power,
         departed_targets=tuple(plan.target.name for plan in old.targets if plan.target.name not in names),
         restart_needed=tuple(_restart_needed(old, new)),
     )

@@ -42,6 +42,14 @@ class Scalars:
             self._lines.pop(labels, None)
             self._values.pop(labels, None)
 
+    def replace(self, values: Mapping[Labels, float]) -> None:
+        """Have these series and no others, with values that are kept elsewhere: they may go down."""
+        for labels in [known for known in self._values if known not in values]:
+            self.set(labels, None)
+        for labels, value in values.items():
+            if self._values.get(labels) != value:
+                self._put(labels, float(value))
+
     def forget(self, wanted: Mapping[str, str]) -> None:
         """Drop every series that has all these labels."""
         for labels in [known for known in self._values if matches(self._family.labels, known, wanted)]:

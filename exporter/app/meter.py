@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from exporter.adapters.prometheus import Sink
 from exporter.kernels.suite import known_runs
-from exporter.metrics import kernel_samples, samples, service_samples
+from exporter.metrics import kernel_samples, power_samples, samples, service_samples
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
 from exporter.metrics.family import Sample
@@ -14,6 +14,7 @@ from exporter.model.configuration import Configuration
 from exporter.model.job import JobKind
 from exporter.model.kernel import BenchReport
 from exporter.model.outcome import Outcome
+from exporter.model.power_view import PowerView
 from exporter.model.results import ProbeResult
 from exporter.model.schedule import MissCause
 from exporter.model.target import Identity, ProbeSpec, Target
@@ -70,6 +71,10 @@ class Meter:
         self._sink.apply(kernel_samples.of_report(report))
         if (table := kernel_samples.info(report)) is not None:
             self._sink.set_info(table)
+
+    def powered(self, view: PowerView) -> None:
+        """Show what is known about power now, and nothing that was known before."""
+        self._sink.set_tables(power_samples.tables(view))
 
     def reconfigured(self, configuration: Configuration) -> None:
         """Forget what departed, keep what goes on, and give what is new its zeros."""

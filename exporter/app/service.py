@@ -18,6 +18,7 @@ from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
 from exporter.model.configuration import Configuration, WebOptions
 from exporter.model.job import JobKind
+from exporter.power.service import Power
 from exporter.probes import KINDS
 from exporter.probes.base import Doors
 from exporter.reload import Plan, diff, jobs
@@ -57,12 +58,14 @@ class Service:
         self._configuration = configuration
         self._meter = Meter(self._configuration, unix_s=time.time)
         self._api = OpenAiApi()
+        self._power = Power(self._meter.powered)
         self._scheduler = Scheduler(self._meter)
         self._jobs = Jobs(
             kinds=KINDS,
             doors=Doors(api=self._api, unix_s=time.time),
             benches=BenchRunner(),
             meter=self._meter,
+            power=self._power,
         )
 
     async def run(self) -> int:
@@ -87,6 +90,7 @@ class Service:
         self._listen_to_signals()
         async with self._reloading:  # one that comes now has nothing yet to change
             await self._api.prepare()
+            self._power.start(self._configuration)
             self._scheduler.start()
             self._scheduler.add(
                 [one for job in jobs(self._configuration) for one in self._jobs.probe(job.target, job.spec)]
@@ -97,6 +101,7 @@ class Service:
         log.info("metrics on http://%s:%d/metrics", host, port)
         await self._stopping.wait()
         abandoned = await self._scheduler.drain(self._grace_s)
+        await self._power.stop()
         await web.stop(WEB_GRACE_S)
         await self._api.aclose()
         return abandoned
@@ -130,6 +135,7 @@ class Service:
         await self._scheduler.remove(gone)
         self._configuration = new
         self._meter.reconfigured(new)
+        await self._power.reconfigure(new)
         self._scheduler.add(
             [
                 *(one for job in begun for one in self._jobs.probe(job.target, job.spec)),

@@ -52,6 +52,8 @@ def _plan(path: Path, configuration: Configuration) -> Iterable[str]:
     if forecasts:
         yield from _table([_PROBE_HEAD, *(_probe_row(f) for f in forecasts)])
         yield from _totals(forecasts)
+    if configuration.power.enabled:
+        yield f"  reads the power of this host's devices every {duration(configuration.power.every_s)}"
     if configuration.benches:
         yield from _table(
             [("BENCH", "EVERY", "RUNS/DAY", "DEVICES"), *map(_bench_row, configuration.benches)]

@@ -6,9 +6,11 @@ from types import MappingProxyType
 
 from exporter.config import address, schema
 from exporter.config.crosscheck import Known
+from exporter.config.power_schema import Power, TargetPower
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
 from exporter.model.confirmation import Confirm
+from exporter.model.power_plan import Electricity, Gpus, PowerOptions, Promql, Watts
 from exporter.model.target import (
     Connection,
     KeySource,
@@ -38,6 +40,7 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             BenchPlan(suite=b.suite, every_s=b.every, devices=tuple(b.devices)) for b in file.benches
         ),
         web=address.listen(file.web.listen),
+        power=_power_options(file.power),
     )
 
 
@@ -56,6 +59,7 @@ def _target(target: schema.Target, folder: Path) -> Target:
         proxy=target.proxy,
         labels=MappingProxyType(dict(target.labels)),
         prices=_prices(target.prices),
+        power=_power(target.power),
     )
 
 
@@ -74,6 +78,27 @@ def _prices(prices: schema.Prices | None) -> Prices | None:
         return None
     return Prices(
         input_per_mtok=prices.input_per_mtok, output_per_mtok=prices.output_per_mtok, currency=prices.currency
+    )
+
+
+def _power(power: TargetPower | None) -> Gpus | Watts | Promql | None:
+    if power is None:
+        return None
+    if power.gpus is not None:
+        return Gpus(uuids=tuple(dict.fromkeys(power.gpus)))
+    if power.watts is not None:
+        return Watts(watts=power.watts)
+    return Promql(query=power.promql or "")
+
+
+def _power_options(power: Power) -> PowerOptions:
+    price = power.price_per_kwh
+    return PowerOptions(
+        enabled=power.enabled,
+        every_s=power.every,
+        processes=power.processes,
+        prometheus=power.prometheus,
+        electricity=None if price is None else Electricity(per_kwh=price, currency=power.currency),
     )
 
 

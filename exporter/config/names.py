@@ -8,6 +8,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LABEL = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _DEVICE = re.compile(r"cpu|cuda:[0-9]{1,3}")
+_GPU = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _MAX_TEXT = 200
 _MAX_PATH = 4095
@@ -71,6 +72,17 @@ def device(text: str) -> str:
     """Return the name of a device.  Raises ValueError."""
     if not _DEVICE.fullmatch(text):
         raise ValueError("must be cpu or cuda:N, such as cuda:0; auto alone means every device found")
+    return text
+
+
+def gpu(text: str) -> str:
+    """Return the UUID of a GPU.  Raises ValueError."""
+    if text.upper().startswith("MIG-"):
+        raise ValueError("a MIG slice has no power of its own; write the board's UUID (nvidia-smi -L)")
+    if not _GPU.fullmatch(text):
+        raise ValueError(
+            "must be a GPU's UUID as nvidia-smi -L prints it, such as GPU-5fd4fc9c-...; an index can move"
+        )
     return text
 
 

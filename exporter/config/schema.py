@@ -3,20 +3,13 @@
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.config.power_schema import Power, TargetPower
+from exporter.config.section import Currency, Every, Price, Section
 
-MIN_EVERY_S = 1.0
-MAX_EVERY_S = 86400.0
 MAX_TIMEOUT_S = 3600.0
-
-
-def _every(value: object) -> float:
-    every_s = units.seconds(value)
-    if not MIN_EVERY_S <= every_s <= MAX_EVERY_S:
-        raise ValueError("must be 1s to 1d")
-    return every_s
 
 
 def _timeout(value: object) -> float:
@@ -41,22 +34,14 @@ def _listen(text: str) -> str:
     return text
 
 
-Every = Annotated[float, BeforeValidator(_every)]
 Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
 Name = Annotated[str, AfterValidator(names.name)]
 Text = Annotated[str, AfterValidator(names.printable)]
 FilePath = Annotated[str, AfterValidator(names.path)]
 EnvName = Annotated[str, AfterValidator(names.env)]
-Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
-
-
-class Section(BaseModel):
-    """A mapping of the file: unknown keys are refused, values are not converted between types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Confirm(Section):
@@ -178,9 +163,7 @@ class Prices(Section):
 
     input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
     output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
-    currency: Annotated[str, AfterValidator(names.currency)] = Field(
-        default="USD", description="ISO 4217 code."
-    )
+    currency: Currency = Field(default="USD", description="ISO 4217 code.")
 
 
 class Tls(Section):
@@ -221,6 +204,9 @@ class Target(Section):
         description="Extra labels of the target's info metric only, at most 16.",
     )
     prices: Prices | None = Field(default=None, description="What tokens cost here.")
+    power: TargetPower | None = Field(
+        default=None, description="Where the power of what serves it is known from, for joules per token."
+    )
     tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
@@ -265,10 +251,16 @@ class File(Section):
     )
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
+    power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        remote = [t.name for t in self.targets if t.power is not None and t.power.promql is not None]
+        if remote and self.power.prometheus is None:
+            raise ValueError(
+                f"target {remote[0]} has power.promql; say whom to ask: power: {{prometheus: URL}}"
+            )
         if not self.targets and not self.benches:
             raise ValueError("nothing to run; add at least one target or bench")
         return self

@@ -60,6 +60,17 @@ class InfoTable:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """Every series of a gauge or counter family at once, by label values.
+
+    For values that are kept elsewhere, such as a device's own counter: what is not in the next table is gone.
+    """
+
+    family: Family
+    rows: Mapping[tuple[str, ...], float]
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Families that a reader looks for in one place."""
 

@@ -1,7 +1,8 @@
 """The checked configuration as the rest of the service sees it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from exporter.model.power_plan import PowerOptions
 from exporter.model.target import ProbeSpec, Target
 
 
@@ -40,3 +41,4 @@ class Configuration:
     targets: tuple[TargetPlan, ...]
     benches: tuple[BenchPlan, ...]
     web: WebOptions
+    power: PowerOptions = field(default_factory=PowerOptions)
