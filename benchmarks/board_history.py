@@ -1,10 +1,11 @@
-"""Hours of simulated probing with an incident, written by the exporter's own code, for pictures of the boards.
+"""Hours of simulated probing with an incident, for pictures of the boards.
 
     python -m benchmarks.board_history --hours 3 > history.om
     promtool tsdb create-blocks-from openmetrics history.om tsdb
 
-Requests are drawn at random; what becomes of them (histograms, counters, promises) is what the service makes of
-results, through ``Meter``.  The incident: for 25 minutes prod-chat queues and sheds load, and for 6 of them it is gone.
+Requests are drawn at random; what becomes of them (histograms, counters, promises) is what the service makes
+of results, through ``Meter``.  The incident: for 25 minutes prod-chat queues and sheds load, and for 6 of
+them it is gone.
 """
 
 import argparse
@@ -19,13 +20,15 @@ from exporter.app.meter import Meter, probe_job_name
 from exporter.config.load import checked
 from exporter.config.parse import parse
 from exporter.kernels.suite import SUITES
-from exporter.metrics import service_samples
 from exporter.model.clocks import Measured, Phases, Timing, Tokens, TokensFrom
+from exporter.model.job import JobKind
 from exporter.model.outcome import Outcome
 from exporter.model.results import ProbeResult
+from exporter.model.schedule import Slot
 from exporter.model.target import ProbeSpec, Target
 from exporter.model.transcript import StampSource
 from exporter.probes import KINDS
+from exporter.scheduler.job import Job
 
 STEP_S = 15
 INCIDENT_S = (2700, 1200)
@@ -60,6 +63,13 @@ TARGETS = {
     "provider-b": ("llama-3-70b", Kind(0.27, 0.0165, 0.30, 0.0015)),
     "lab-h200": ("qwen-2.5-7b", Kind(0.045, 0.0062, 0.12, 0.0)),
 }
+
+
+async def _nothing(_slot: Slot) -> None:
+    """What a job of this history does."""
+
+
+ANY_PROBE = Job(name="any", kind=JobKind.PROBE, every_s=15.0, deadline_s=30.0, run=_nothing)
 
 
 def configuration_text() -> str:
@@ -98,7 +108,7 @@ def history(start_s: int, end_s: int, chance: random.Random) -> Iterator[str]:
                 if (at_s - start_s) % int(spec.every_s) == 0:
                     result = outcome(plan.target, spec, at_s, end_s, chance)
                     meter.probed(probe_job_name(plan.target, spec), result)
-                    meter._sink.apply(service_samples.probe_started(chance.lognormvariate(-6.6, 0.5)))
+                    meter.on_lag(ANY_PROBE, chance.lognormvariate(-6.6, 0.5))
         for _ in range(15):
             meter.on_loop_lag(chance.lognormvariate(-7.6, 0.7))
         cpu_s += chance.uniform(0.15, 0.25)
