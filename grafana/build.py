@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from grafana.board import RUNBOOKS, with_runbooks
-from grafana.boards import compare, exporter, kernels, overview, target
+from grafana.boards import compare, exporter, kernels, overview, power, target
 from grafana.generated import compare as compare_files
 from grafana.generated import write
 from grafana.panel import Json
@@ -17,6 +17,7 @@ BOARDS: dict[str, Json] = {
     "target.json": target.BOARD,
     "compare.json": compare.BOARD,
     "kernels.json": kernels.BOARD,
+    "power.json": power.BOARD,
     "exporter.json": exporter.BOARD,
 }
 

@@ -47,15 +47,16 @@ def hue(name: str, colour: str) -> Json:
 
 
 PROMISE = override(
-    "/promised/",
+    "/^(promised|cap) /",
     ("color", {"mode": "fixed", "fixedColor": RED}),
     ("custom.lineStyle", {"fill": "dash", "dash": [10, 10]}),
     ("custom.lineWidth", 1),
     ("custom.fillOpacity", 0),
+    ("custom.hideFrom", {"legend": True, "tooltip": False, "viz": False}),
     ("custom.stacking", {"mode": "none", "group": "B"}),
     regexp=True,
 )
-"""The line of what was promised, in every panel alike: its legend contains the word."""
+"""The dashed line of a promise or a cap, in every panel alike: its legend begins with the word."""
 
 
 def timeseries(
@@ -76,7 +77,7 @@ def timeseries(
     """Return lines over time (or bars); with ``calcs`` the legend is a table of them."""
     custom: Json = {
         "drawStyle": "bars" if bars else "line",
-        "fillOpacity": 60 if bars else 25 if stacked else 5,
+        "fillOpacity": 60 if bars else 25 if stacked else 0,
         "lineWidth": 0 if bars else 2,
         "showPoints": "never",
         "spanNulls": False,
@@ -145,16 +146,22 @@ def table(
     *columns: Query,
     names: Sequence[str],
     labels: Sequence[str],
+    hidden: Sequence[str] = (),
     overrides: Sequence[Json] = (),
     sort: str = "",
 ) -> Json:
-    """Return one row a set of ``labels`` and one column a query; ``names`` are the columns' headings."""
+    """Return one row a set of ``labels`` (some ``hidden``) and one column a query, headed by ``names``.
+
+    A query whose name is empty is there for its labels, and has no column.
+    """
     letters = [chr(ord("A") + i) for i in range(len(columns))]
     values = [f"Value #{letter}" if len(columns) > 1 else "Value" for letter in letters]
+    headed = {value: name for value, name in zip(values, names, strict=True) if name}
+    gone = ("Time", *hidden, *(value for value in values if value not in headed))
     organize = {
-        "excludeByName": {"Time": True},
+        "excludeByName": dict.fromkeys(gone, True),
         "indexByName": {name: i for i, name in enumerate([*labels, *values])},
-        "renameByName": dict(zip(values, names, strict=True)),
+        "renameByName": headed,
     }
     options: Json = {"showHeader": True, "cellHeight": "sm"}
     if sort:

@@ -43,8 +43,8 @@ def left(where: str, window: str) -> str:
     return f"1 - {lost} / ({held} > 0) / {evidence.BUDGET}{braces(where)}"
 
 
-def objectives(number: int, where: str, labels: tuple[str, ...]) -> Json:
-    """Return the table with one row an objective."""
+def objectives(number: int, where: str, labels: tuple[str, ...], hidden: tuple[str, ...] = ()) -> Json:
+    """Return the table with one row an objective, the worst first."""
     percent = ("unit", "percentunit")
     budget = {
         "mode": "absolute",
@@ -67,6 +67,8 @@ def objectives(number: int, where: str, labels: tuple[str, ...]) -> Json:
         column(sure(where)),
         column(by(SLI, "max", CONSECUTIVE, where)),
         labels=labels,
+        hidden=hidden,
+        sort="Budget left",
         names=("Kept", "Promised", "Within", "n", "Budget left", "Left of 30 days", "Evidence", "In a row"),
         overrides=(
             override("Kept", percent, ("decimals", 2), ("custom.cellOptions", {"type": "auto"})),

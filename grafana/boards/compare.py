@@ -1,18 +1,20 @@
 """Compare: two targets (providers, sites, chips) side by side, asked in the same way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from exporter.metrics.catalogue import probe
+from exporter.metrics.catalogue import power, probe
 from exporter.metrics.catalogue.probe import DURATION, FAILED, ITL, PROBES, TOKENS, TPOT, TTFT
 from exporter.metrics.family import Family
 from grafana.board import WINDOW, Row, board, line, variable
-from grafana.expr import mean, quantile, rate
+from grafana.expr import by, mean, quantile, rate
 from grafana.panel import GREEN, GREY, ORANGE, Json, Query, bars, hue, stat, timeseries
 
 A = 'target="$a", probe="$probe"'
 B = 'target="$b", probe="$probe"'
 RATIO = ((None, GREEN), (1, GREY), (1.1, ORANGE))
-CLOCKS: tuple[tuple[str, Family], ...] = (("TTFT", TTFT), ("ITL", ITL), ("TPOT", TPOT), ("E2E", DURATION))
+WHOLE = (("TTFT", TTFT), ("E2E", DURATION))
+PER_TOKEN = (("ITL", ITL), ("TPOT", TPOT))
+CLOCKS = (*WHOLE, *PER_TOKEN)
 HUES = (hue("/^A /", "blue"), hue("/^B /", "orange"))
 COMPARABLE = "Only as comparable as the probe is: same prompt, same tokens, same schedule."
 
@@ -44,15 +46,15 @@ def ratio(number: int, q: float) -> Json:
     )
 
 
-def level(number: int, q: float) -> Json:
-    """Return a quantile of each clock, of both."""
+def level(number: int, q: float, clocks: Sequence[tuple[str, Family]]) -> Json:
+    """Return a quantile of some clocks, of both."""
     return bars(
         number,
-        f"{share(q)} over the window",
-        COMPARABLE,
+        f"{' and '.join(name for name, _ in clocks)}, {share(q)}",
+        f"Over the window chosen above. {COMPARABLE}",
         *(
             Query(quantile(q, "target", family, where), f"{name} {side} {{{{target}}}}")
-            for name, family in CLOCKS
+            for name, family in clocks
             for side, where in (("A", A), ("B", B))
         ),
         unit="s",
@@ -67,6 +69,19 @@ def course(number: int, title: str, family: Family, q: float) -> Json:
         COMPARABLE,
         *each(lambda where: quantile(q, "target", family, where)),
         unit="s",
+        overrides=HUES,
+    )
+
+
+def energy(number: int, title: str, family: Family, meaning: str) -> Json:
+    """Return an efficiency of both over time, where the power of what serves them is known."""
+    return timeseries(
+        number,
+        title,
+        f"{meaning} Where power: of the target says what serves it; true of probes where nobody else asks.",
+        Query(by("target, work", "max", family, 'target="$a"'), "A {{target}} {{work}}"),
+        Query(by("target, work", "max", family, 'target="$b"'), "B {{target}} {{work}}"),
+        unit="none",
         overrides=HUES,
     )
 
@@ -96,7 +111,18 @@ BOARD = board(
     ),
     (
         Row("How many times as long", (line(5, ratio(1, 0.5), ratio(2, 0.99)),)),
-        Row("How long", (line(9, level(3, 0.5), level(4, 0.99)),)),
+        Row(
+            "How long",
+            (
+                line(
+                    6,
+                    level(3, 0.5, WHOLE),
+                    level(4, 0.5, PER_TOKEN),
+                    level(5, 0.99, WHOLE),
+                    level(6, 0.99, PER_TOKEN),
+                ),
+            ),
+        ),
         Row(
             "How it moved",
             (
@@ -129,6 +155,16 @@ BOARD = board(
                         *each(lambda where: rate("target", TOKENS, f'{where}, kind="output"', "$window")),
                         unit="none",
                         overrides=HUES,
+                    ),
+                ),
+                line(
+                    8,
+                    energy(17, "Tokens a joule", power.TOKENS_PER_JOULE, "Output tokens / joules."),
+                    energy(
+                        18,
+                        "Electricity for a million tokens",
+                        power.ELECTRICITY_COST,
+                        "At power.price_per_kwh of the exporter, in its currency.",
                     ),
                 ),
             ),

@@ -93,10 +93,10 @@ AT_A_GLANCE = Row(
                 column(f"time() - {by(ONE, 'max', service.RELOAD_TIMESTAMP, WHERE)}"),
                 column(by(ONE, "max", "scrape_duration_seconds", WHERE)),
                 column(by(ONE, "max", "scrape_samples_scraped", WHERE)),
-                labels=("instance", "job", "version", "python_version"),
-                names=("Runs", "Up for", "Last reload", "Loaded", "Scrape takes", "Series"),
+                labels=("instance", "version", "python_version"),
+                hidden=("job",),
+                names=("", "Up for", "Last reload", "Loaded", "Scrape takes", "Series"),
                 overrides=(
-                    override("Runs", ("custom.hidden", True)),
                     override("Up for", ("unit", "s"), ("decimals", 1)),
                     override("Loaded", ("unit", "s"), ("decimals", 1)),
                     override("Scrape takes", ("unit", "s")),
@@ -114,7 +114,7 @@ AT_A_GLANCE = Row(
                 Query(by(ONE, "min", service.RELOAD_SUCCESSFUL, WHERE), "{{instance}}"),
                 mappings=(values((1, "accepted", GREEN), (0, "refused", RED)),),
             ),
-            widths=(14, 10),
+            widths=(16, 8),
         ),
     ),
 )

@@ -210,8 +210,7 @@ BELIEF = Row(
                 "The implementation that the framework chose in the last run, per kernel.",
                 column(f"max by ({RUN}, backend) ({kernel.BACKEND.name}{{{WHERE}}}) == 1"),
                 labels=("case", "variant", "device", "dtype", "backend"),
-                names=("Ran",),
-                overrides=(override("Ran", ("custom.hidden", True)),),
+                names=("",),
             ),
             table(
                 24,
@@ -222,8 +221,7 @@ BELIEF = Row(
                     '{device=~"$device"})'
                 ),
                 labels=("device", "device_name", "torch_version", "threads"),
-                names=("There",),
-                overrides=(override("There", ("custom.hidden", True)),),
+                names=("",),
             ),
             timeseries(
                 25,

@@ -5,6 +5,7 @@ from exporter.metrics.catalogue.sla import THRESHOLD
 from grafana.board import WINDOW, Row, board, line, variable
 from grafana.expr import PROBE, RATE, SLI, increase, quantile, rate
 from grafana.panel import (
+    BLUE,
     GREEN,
     ORANGE,
     PROMISE,
@@ -84,11 +85,12 @@ ANSWER = Row(
             ),
             stat(
                 6,
-                "Requests a second",
-                "Probes that ended, well or not.",
-                Query(f"sum(rate({PROBES.name}{{{WHERE}}}[{RATE}]))", "requests"),
-                unit="reqps",
-                decimals=2,
+                "Exporters",
+                "Exporters that answer Prometheus. With none the rest of this board is silent, not good.",
+                Query('sum(up{job=~".*inference-exporter.*"})', "exporters"),
+                unit="none",
+                steps=((None, RED), (1, BLUE)),
+                nothing="none",
             ),
             alerts(7, "Alerts", "What waits or fires in Prometheus. Each names its runbook."),
             widths=(3, 3, 3, 3, 3, 3, 6),

@@ -91,7 +91,7 @@ NOW = Row(
             ),
             widths=(3, 7, 7, 3, 4),
         ),
-        line(8, objectives(6, WHERE, ("model", "probe", "sli"))),
+        line(8, objectives(6, WHERE, ("model", "probe", "sli"), ("target",))),
     ),
 )
 CLOCKS = Row(

@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import pynvml
 import pytest
 
 from grafana.promises import BREACHING, KEEPS
@@ -15,13 +16,14 @@ from prometheus.build import texts
 from prometheus.promql import Pace
 from tests.demo.conftest import running
 from tests.e2e.exporter_process import started
+from tests.fakes.nvml.driver import FakeDriver, build, uuid
 from tests.grafana.reading import DASHBOARDS, EVERY, Asked, filled, fixed, variables
 from tests.prometheus.stack import Prometheus, until
 
 FASTER = 120.0
 """The rules' windows are so much shorter: 30 days of budget need an hour's sample, which is 30 s then."""
-EMPTY: dict[str, str] = {}
-"""Queries that have no data here, by their name, with the reason."""
+OF_THE_HOST = {"power.json: CPU packages and sensors A": "virtual machines have no RAPL and no sensors"}
+"""Queries whose data depend on the host that runs the tests, with the reason: they must be understood."""
 
 
 class Stack:
@@ -62,14 +64,21 @@ class Stack:
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("stack")
+    driver = FakeDriver(build(tmp_path_factory.mktemp("nvml")), folder)
+    driver.set(devices=2, power=350)
+    driver.put(f"field.{pynvml.NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP}", 1_000_000_000)
     with running() as good, running("--error-rate", "0.4") as bad:
         config = folder / "exporter.yml"
-        config.write_text(CONFIG.format(good=good.base_url, bad=bad.base_url, probe=PROBE))
-        with started("run", "--config", str(config)) as exporter:
+        config.write_text(CONFIG.format(good=good.base_url, bad=bad.base_url, probe=PROBE, uuid=uuid(0)))
+        with started("run", "--config", str(config), env=driver.environment) as exporter:
             exporter.wait_until_up()
             with Prometheus(
                 folder, _prometheus(folder, exporter.url), "--query.lookback-delta=30s"
             ) as scraper:
+                until(lambda: _has(scraper.url, "inference_gpu_up"), 60)
+                driver.put("1.fail.nvmlDeviceGetMemoryInfo", 16)  # it needs a reset, and has one
+                until(lambda: _has(scraper.url, "inference_gpu_faults_total"), 60)
+                driver.put("1.fail.nvmlDeviceGetMemoryInfo", None)
                 until(lambda: _has(scraper.url, "inference_kernel_correct"), 90)
                 until(lambda: _has(scraper.url, "sli:inference_sla_budget_left:ratio30d"), 90)
                 yield Stack(scraper.url)
@@ -77,18 +86,20 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.mark.stack
 @pytest.mark.torch
+@pytest.mark.cc
 @pytest.mark.slow
 @pytest.mark.parametrize("query", EVERY, ids=str)
 def test_a_query_has_data(stack: Stack, query: Asked):
-    if str(query) in EMPTY:
-        assert stack.ask(query) == [], f"it has data now: {EMPTY[str(query)]} holds no longer"
-        return
-    found = until(lambda: stack.ask(query), 60)
-    assert any(value not in {"NaN", "+Inf", "-Inf"} for series in found for _, value in series["values"])
+    if str(query) in OF_THE_HOST:
+        stack.ask(query)
+    else:
+        # The first values of a ratio are 0 / 0, and on a busy host not every request gives every clock.
+        until(lambda: any(map(real, stack.ask(query))), 60)
 
 
 @pytest.mark.stack
 @pytest.mark.torch
+@pytest.mark.cc
 @pytest.mark.slow
 def test_a_state_tells_a_target_that_answers_from_one_that_breaks_its_promises(stack: Stack):
     (query,) = (each for each in EVERY if str(each) == "overview.json: State A")
@@ -100,7 +111,12 @@ def test_a_state_tells_a_target_that_answers_from_one_that_breaks_its_promises(s
 
 
 def test_every_reason_for_no_data_is_about_a_query_that_exists():
-    assert EMPTY.keys() <= {str(query) for query in EVERY}
+    assert OF_THE_HOST.keys() <= {str(query) for query in EVERY}
+
+
+def real(series: dict) -> bool:
+    """Tell whether the series has a finite value."""
+    return any(value not in {"NaN", "+Inf", "-Inf"} for _, value in series["values"])
 
 
 def _has(url: str, name: str) -> bool:
@@ -137,16 +153,19 @@ PROBE = """\
           availability: 99%"""
 CONFIG = """\
 web: {{listen: "127.0.0.1:0"}}
+power: {{price_per_kwh: 0.25}}
 defaults: {{every: 1s, timeout: 10s}}
 targets:
   - name: a
     base_url: {good}
     model: demo-random-weights
+    power: {{gpus: [{uuid}]}}
     probes:
 {probe}
   - name: b
     base_url: {bad}
     model: demo-random-weights
+    power: {{watts: 300}}
     probes:
 {probe}
 benches:

@@ -91,8 +91,13 @@ def test_every_panel_says_what_it_shows(board):
 def test_a_table_names_every_column(board):
     for panel in panels(board):
         if panel["type"] == "table":
-            renamed = panel["transformations"][1]["options"]["renameByName"]
-            assert len(renamed) == len({*renamed.values()}) == len(panel["targets"])
+            organize = panel["transformations"][1]["options"]
+            renamed, excluded = organize["renameByName"], organize["excludeByName"]
+            assert len(renamed) == len({*renamed.values()})
+            letters = (
+                [f"Value #{t['refId']}" for t in panel["targets"]] if panel["targets"][1:] else ["Value"]
+            )
+            assert {*letters} == renamed.keys() | {name for name in excluded if name.startswith("Value")}
 
 
 @queries
