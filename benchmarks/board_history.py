@@ -39,7 +39,7 @@ PROBES = """\
       - name: short
         kind: chat
         params: {prompt: "Count from 1 to 40.", max_tokens: 64}
-        sla: {ttft: {p99: 500ms}, e2e: {p99: 2s}, availability: 99.5%}
+        sla: {ttft: {p99: 500ms}, itl: {p99: 60ms}, tpot: {p99: 25ms}, e2e: {p99: 2s}, availability: 99.5%}
       - name: long
         kind: chat
         every: 30s

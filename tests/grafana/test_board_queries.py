@@ -20,6 +20,10 @@ from tests.fakes.nvml.driver import FakeDriver, build, uuid
 from tests.grafana.reading import DASHBOARDS, EVERY, Asked, filled, fixed, variables
 from tests.prometheus.stack import Prometheus, until
 
+pytestmark = [
+    *(pytest.mark.stack, pytest.mark.torch, pytest.mark.cc, pytest.mark.slow),
+    pytest.mark.timeout(500),  # joules a token need a minute of readings, and benches come first
+]
 FASTER = 120.0
 """The rules' windows are so much shorter: 30 days of budget need an hour's sample, which is 30 s then."""
 OF_THE_HOST = {"power.json: CPU packages and sensors A": "virtual machines have no RAPL and no sensors"}
@@ -81,13 +85,10 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
                 driver.put("1.fail.nvmlDeviceGetMemoryInfo", None)
                 until(lambda: _has(scraper.url, "inference_kernel_correct"), 90)
                 until(lambda: _has(scraper.url, "sli:inference_sla_budget_left:ratio30d"), 90)
+                until(lambda: _has(scraper.url, "inference_target_tokens_per_joule"), 180)
                 yield Stack(scraper.url)
 
 
-@pytest.mark.stack
-@pytest.mark.torch
-@pytest.mark.cc
-@pytest.mark.slow
 @pytest.mark.parametrize("query", EVERY, ids=str)
 def test_a_query_has_data(stack: Stack, query: Asked):
     if str(query) in OF_THE_HOST:
@@ -97,10 +98,6 @@ def test_a_query_has_data(stack: Stack, query: Asked):
         until(lambda: any(map(real, stack.ask(query))), 60)
 
 
-@pytest.mark.stack
-@pytest.mark.torch
-@pytest.mark.cc
-@pytest.mark.slow
 def test_a_state_tells_a_target_that_answers_from_one_that_breaks_its_promises(stack: Stack):
     (query,) = (each for each in EVERY if str(each) == "overview.json: State A")
 
