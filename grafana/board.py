@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from exporter.metrics.catalogue.load import IN_FLIGHT
 from exporter.metrics.catalogue.service import RELOAD_TIMESTAMP
 from grafana.panel import SOURCE, Json
 
@@ -107,6 +108,15 @@ RELOADS = annotation(
 )
 
 
+LOAD_RUNS = annotation(
+    "Load tests",
+    "purple",
+    f"max by (target, scenario) ({IN_FLIGHT.name}) > 0",
+    "Load test",
+    "{{target}} {{scenario}}",
+)
+
+
 def board(
     uid: str,
     title: str,
@@ -115,7 +125,6 @@ def board(
     rows: Sequence[Row],
     *,
     since: str = "now-6h",
-    annotations: Sequence[Json] = (),
 ) -> Json:
     """Return the dashboard; the address of the runbooks is filled in by ``with_runbooks``."""
     return {
@@ -130,7 +139,7 @@ def board(
         "time": {"from": since, "to": "now"},
         "timezone": "",
         "templating": {"list": [DATA_SOURCE, *variables]},
-        "annotations": {"list": [ALERTS, RELOADS, *annotations]},
+        "annotations": {"list": [ALERTS, RELOADS, LOAD_RUNS]},
         "links": _links(),
         "panels": _placed(rows),
     }

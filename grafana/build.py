@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from grafana.board import RUNBOOKS, with_runbooks
-from grafana.boards import compare, exporter, kernels, overview, power, target
+from grafana.boards import compare, exporter, kernels, load, overview, power, target
 from grafana.generated import compare as compare_files
 from grafana.generated import write
 from grafana.panel import Json
@@ -15,6 +15,7 @@ DASHBOARDS = Path(__file__).parent / "dashboards"
 BOARDS: dict[str, Json] = {
     "overview.json": overview.BOARD,
     "target.json": target.BOARD,
+    "load.json": load.BOARD,
     "compare.json": compare.BOARD,
     "kernels.json": kernels.BOARD,
     "power.json": power.BOARD,

@@ -13,6 +13,7 @@ _NEEDS = {
     "browser": lambda: shutil.which("chromium") is not None,
     "systemd": lambda: shutil.which("systemd-analyze") is not None,
     "cc": lambda: shutil.which("cc") is not None,
+    "locust": lambda: importlib.util.find_spec("locust") is not None,
 }
 
 

@@ -24,12 +24,12 @@ INTERVALS = (15.0, 30.0, 60.0)
 
 
 _NEEDED = f"""\
-Requests until n KL(p || 1 %) reaches {NATS} nats, the level of the page: with less, chance explains them at least
-as often as exp(-{NATS}) a look, whatever the rule."""
+Requests until n KL(p || 1 %) reaches {NATS} nats, the level of the page: with less, chance explains them at
+least as often as exp(-{NATS}) a look, whatever the rule."""
 _LONGER = """\
-Disturbances a month that last longer, for a service at 0.9 % whose disturbances take 45 s on average. Until then
-each of them looks like the beginning of an outage, to any number of probes: a rule that pages for a total breach
-within that time pages for each of them."""
+Disturbances a month that last longer, for a service at 0.9 % whose disturbances take 45 s on average. Until
+then each of them looks like the beginning of an outage, to any number of probes: a rule that pages for a
+total breach within that time pages for each of them."""
 
 
 def main() -> None:

@@ -98,14 +98,14 @@ class Histograms:
         self.bounds = bounds
         self._children: dict[Labels, _Histogram] = {}
 
-    def observe(self, labels: Labels, value: float | None) -> None:
-        """Count one observation; None makes the series and leaves it empty."""
+    def observe(self, labels: Labels, value: float | None, times: int = 1) -> None:
+        """Count ``times`` equal observations; None makes the series and leaves it empty."""
         child = self._children.get(labels)
         if child is None:
             child = self._children[labels] = _Histogram(self._family, self.bounds, labels)
         if value is not None:
-            child.counts[bisect_left(self.bounds, value)] += 1
-            child.sum += value
+            child.counts[bisect_left(self.bounds, value)] += times
+            child.sum += value * times
 
     def forget(self, wanted: Mapping[str, str]) -> None:
         """Drop every series that has all these labels."""

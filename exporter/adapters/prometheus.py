@@ -50,7 +50,7 @@ class Sink:
             if len(labels) != len(family.labels):
                 raise ValueError(f"{family.name} has the labels {family.labels}, not {labels}")
             if family.type is Type.HISTOGRAM:
-                self._histograms[family.name].observe(labels, sample.value)
+                self._histograms[family.name].observe(labels, sample.value, sample.times)
             elif family.type is Type.COUNTER:
                 self._scalars[family.name].add(labels, sample.value)
             else:

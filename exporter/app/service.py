@@ -13,15 +13,17 @@ from collections.abc import Callable
 from exporter import __version__
 from exporter.adapters.openai_api import OpenAiApi
 from exporter.app.jobs import Jobs, bench_job_name
+from exporter.app.loads import LoadJobs, load_job_name
 from exporter.app.meter import Meter, job_names
 from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
+from exporter.load.runner import LoadRunner
 from exporter.model.configuration import Configuration, WebOptions
 from exporter.model.job import JobKind
 from exporter.power.service import Power
 from exporter.probes import KINDS
 from exporter.probes.base import Doors
-from exporter.reload import Plan, diff, jobs
+from exporter.reload import Plan, diff, jobs, loads
 from exporter.scheduler.service import Scheduler
 from exporter.web.answers import Answers, Reloaded
 from exporter.web.effective import effective
@@ -67,6 +69,13 @@ class Service:
             meter=self._meter,
             power=self._power,
         )
+        self._loads = LoadJobs(
+            runner=LoadRunner(),
+            meter=self._meter,
+            claim=self._scheduler.claiming,
+            unix_s=time.time,
+            energy=self._power,
+        )
 
     async def run(self) -> int:
         """Serve until told to stop; return how many runs ignored their cancellation and are still going.
@@ -96,6 +105,7 @@ class Service:
                 [one for job in jobs(self._configuration) for one in self._jobs.probe(job.target, job.spec)]
             )
             self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
+            self._scheduler.add([self._loads.job(test) for test in loads(self._configuration)])
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
@@ -132,6 +142,7 @@ class Service:
         begun = [*plan.added, *(change.new for change in plan.changed)]
         gone = [name for job in ended for name in job_names(job.target, job.spec)]
         gone += [bench_job_name(bench) for bench in plan.benches_removed]
+        gone += [load_job_name(test) for test in plan.loads_removed]
         await self._scheduler.remove(gone)
         self._configuration = new
         self._meter.reconfigured(new)
@@ -140,6 +151,7 @@ class Service:
             [
                 *(one for job in begun for one in self._jobs.probe(job.target, job.spec)),
                 *(self._jobs.bench(bench) for bench in plan.benches_added),
+                *(self._loads.job(test) for test in plan.loads_added),
             ]
         )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from exporter.config import address, schema
+from exporter.config.build_load import load_spec, pricing
 from exporter.config.crosscheck import Known
 from exporter.config.power_schema import Power, TargetPower
 from exporter.model.clocks import Clock
@@ -33,6 +34,8 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
                     _probe(probe, target.confirm or file.defaults.confirm, file.defaults, probes[t, p])
                     for p, probe in enumerate(target.probes)
                 ),
+                loads=tuple(load_spec(load) for load in target.load),
+                pricing=pricing(target, _power_options(file.power).electricity),
             )
             for t, target in enumerate(file.targets)
         ),

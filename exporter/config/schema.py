@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
 from exporter.config.power_schema import Power, TargetPower
+from exporter.config.schema_load import Cost, Load
 from exporter.config.section import Currency, Every, Price, Section
 
 MAX_TIMEOUT_S = 3600.0
@@ -215,6 +216,8 @@ class Target(Section):
         default=None, description="Extra requests after a breach, for probes that say nothing themselves."
     )
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
+    load: list[Load] = Field(default_factory=list, description="Load tests, scheduled or on command.")
+    cost: Cost | None = Field(default=None, description="What the machine behind it costs its owner.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

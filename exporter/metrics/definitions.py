@@ -1,6 +1,7 @@
 """The words of the metrics' documentation that stand in no HELP text: clocks, bounds, label values."""
 
 from exporter.metrics.catalogue.gpu import FAULT, THROTTLE
+from exporter.metrics.catalogue.load import RUN_FAILURES
 from exporter.metrics.catalogue.power import RESTARTS, SOURCE_FAULT
 from exporter.metrics.catalogue.probe import FAILED, INVALID, KERNEL_STAMPS, LATENESS
 from exporter.metrics.catalogue.schedule import CRASHES, MISSED
@@ -105,6 +106,11 @@ VALUE_MEANINGS: dict[tuple[str, str], dict[str, str]] = {
         "over_budget": "not sent: the budget of tokens is spent",
         "client_overload": "this host could not drive the request in time",
         "cancelled": "given up by us: reload or shutdown",
+    },
+    (RUN_FAILURES.name, "reason"): {
+        "busy": "another load test held the target, or its probes did not leave in time",
+        "not_begun": "the workers could not begin: no key, no such host",
+        "ended_early": "a bound was reached, the breaker opened, or a worker was lost",
     },
     (CRASHES.name, "ending"): {
         "crashed": "an unexpected exception",

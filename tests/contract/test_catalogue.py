@@ -14,6 +14,7 @@ from exporter.cli.metrics import metrics
 from exporter.metrics.catalogue import ALL, GROUPS
 from exporter.metrics.catalogue.gpu import GPU
 from exporter.metrics.catalogue.kernel import KERNEL
+from exporter.metrics.catalogue.load import LOAD
 from exporter.metrics.catalogue.power import POWER
 from exporter.metrics.catalogue.process import PROCESS
 from exporter.metrics.catalogue.schedule import CRASH_ENDINGS
@@ -115,7 +116,7 @@ def test_after_a_full_story_every_family_of_the_probes_and_the_service_has_a_ser
     shown = {re.split(r"[{ ]", line)[0] for line in text.splitlines() if not line.startswith("#")}
     bases = shown | {re.sub(r"_(bucket|count|sum)$", "", name) for name in shown}
     silent = {family.name for family in (*ALL, *PROCESS)} - bases
-    elsewhere = {family.name for family in (*KERNEL, *POWER, *GPU)}
+    elsewhere = {family.name for family in (*KERNEL, *POWER, *GPU, *LOAD)}
     assert silent <= elsewhere
 
 
