@@ -6,6 +6,7 @@ from grafana.board import WINDOW, Row, board, line, variable
 from grafana.expr import RATE, by, increase, rate
 from grafana.panel import (
     GREEN,
+    GREY,
     ORANGE,
     PROMISE,
     RED,
@@ -28,11 +29,19 @@ UP = values((1, "read", GREEN), (0, "lost", RED))
 WORK = "Idle power included. Of the tokens asked for here: true of probes only where nobody else asks."
 
 
+def shown(expr: str, before: str = "", after: str = "") -> Query:
+    """Return a query whose legend has the end of the GPU's UUID, since all of it hides the curves."""
+    return Query(
+        f'label_replace({expr}, "gpu", "$1", "uuid", ".*(.{{6}})")',
+        f"{before}{{{{instance}}}} ..{{{{gpu}}}}{after}",
+    )
+
+
 def course(
     number: int, title: str, family: Family, unit: str, meaning: str, *, high: float | None = None
 ) -> Json:
     """Return a gauge of each GPU over time."""
-    queries = Query(by(ONE, "max", family, WHERE), "{{instance}} {{uuid}}")
+    queries = shown(by(ONE, "max", family, WHERE))
     return timeseries(number, title, meaning, queries, unit=unit, high=high)
 
 
@@ -140,6 +149,8 @@ GLANCE = Row(
                     override("/ower|Limit/", ("unit", "watt"), ("decimals", 0), regexp=True),
                     override("/Util|Memory/", ("unit", "percentunit"), ("decimals", 0), regexp=True),
                     override("Chip", ("unit", "celsius")),
+                    override("gpu_name", ("custom.width", 220)),
+                    override("uuid", ("custom.width", 330)),
                     override("Clock", ("unit", "hertz")),
                 ),
             ),
@@ -155,8 +166,8 @@ WATTS = Row(
                 10,
                 "Power",
                 "At the moment of the sample. The dashed line is the power cap.",
-                Query(by(ONE, "max", gpu.POWER, WHERE), "{{instance}} {{uuid}}"),
-                Query(by(ONE, "max", gpu.POWER_LIMIT, WHERE), "cap {{uuid}}"),
+                shown(by(ONE, "max", gpu.POWER, WHERE)),
+                shown(by(ONE, "max", gpu.POWER_LIMIT, WHERE), "cap "),
                 unit="watt",
                 overrides=(PROMISE,),
             ),
@@ -164,18 +175,16 @@ WATTS = Row(
                 11,
                 "Mean power, from energy",
                 "Rate of the GPU's own energy counter. A gap to the power beside it is what polling misses.",
-                Query(
-                    f"max by ({ONE}) (rate({gpu.ENERGY.name}{{{WHERE}}}[{RATE}]))", "{{instance}} {{uuid}}"
-                ),
+                shown(f"max by ({ONE}) (rate({gpu.ENERGY.name}{{{WHERE}}}[{RATE}]))"),
                 unit="watt",
             ),
             timeseries(
                 12,
                 "Time held down",
                 "Share of time, by reason, as the driver counts it.",
-                Query(
-                    f"max by (uuid, reason) (rate({gpu.THROTTLED.name}{{{WHERE}}}[{RATE}]))",
-                    "{{uuid}} {{reason}}",
+                shown(
+                    f"max by ({ONE}, reason) (rate({gpu.THROTTLED.name}{{{WHERE}}}[{RATE}]))",
+                    after=" {{reason}}",
                 ),
                 unit="percentunit",
             ),
@@ -199,16 +208,16 @@ WATTS = Row(
                 16,
                 "Clocks",
                 "A clock that falls under steady work is a chip that is held down.",
-                Query(by("uuid, domain", "max", gpu.CLOCK, WHERE), "{{uuid}} {{domain}}"),
+                shown(by(f"{ONE}, domain", "max", gpu.CLOCK, WHERE), after=" {{domain}}"),
                 unit="hertz",
             ),
             timeseries(
                 17,
                 "Faults and errors",
                 "Times that a GPU could not be read, by reason; driver errors; memory errors.",
-                Query(increase("uuid, reason", gpu.FAULTS, WHERE, RATE), "lost: {{reason}} {{uuid}}"),
-                Query(increase("uuid", gpu.XIDS, WHERE, RATE), "XID {{uuid}}"),
-                Query(increase("uuid, kind", gpu.ECC_ERRORS, WHERE, RATE), "memory {{kind}} {{uuid}}"),
+                shown(increase(f"{ONE}, reason", gpu.FAULTS, WHERE, RATE), "lost: {{reason}} "),
+                shown(increase(ONE, gpu.XIDS, WHERE, RATE), "XID "),
+                shown(increase(f"{ONE}, kind", gpu.ECC_ERRORS, WHERE, RATE), "memory {{kind}} "),
                 unit="none",
                 decimals=0,
             ),
@@ -216,7 +225,7 @@ WATTS = Row(
                 18,
                 "Readable",
                 "lost: the GPU was there before and cannot be read now.",
-                Query(by(ONE, "min", gpu.UP, WHERE), "{{instance}} {{uuid}}"),
+                shown(by(ONE, "min", gpu.UP, WHERE)),
                 mappings=(UP,),
             ),
         ),
@@ -249,7 +258,7 @@ SOURCES = Row(
                 "Sources",
                 "Ways to read power on each host; none: it does not work or there is none.",
                 Query(by("instance, source", "max", power.SOURCE_UP, HOST), "{{instance}} {{source}}"),
-                mappings=(values((1, "works", GREEN), (0, "none", ORANGE)),),
+                mappings=(values((1, "works", GREEN), (0, "none", GREY)),),
             ),
             timeseries(
                 31,

@@ -52,7 +52,7 @@ EVERY = [query for name in DASHBOARDS for query in asked(name)]
 def filled(text: str, chosen: Mapping[str, str]) -> str:
     """The text with its variables replaced.  Raises KeyError for one that the board does not have."""
     known = {**BUILT_IN, **chosen}
-    return re.sub(r"\$\{?(\w+)\}?", lambda match: known[match[1]], text)
+    return re.sub(r"\$\{?([a-z_]\w*)\}?", lambda match: known[match[1]], text)
 
 
 def variables(board: Json, kind: str) -> list[Json]:

@@ -60,9 +60,11 @@ class Stack:
         for each in variables(board, "query"):
             found = self.values(each["query"]["query"], chosen)
             assert found, f"{name}: {each['name']} has no choices"
-            one = {"a": "a", "b": "b", "target": "b"}.get(each["name"], found[-1])
-            assert one in found
-            chosen[each["name"]] = f"({'|'.join(found)})" if each["multi"] else one
+            if each["multi"]:
+                chosen[each["name"]] = f"({'|'.join(found)})"
+            else:
+                chosen[each["name"]] = {"a": "a", "b": "b", "target": "b"}.get(each["name"], found[-1])
+                assert chosen[each["name"]] in found
         return chosen
 
 
