@@ -34,6 +34,7 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
+	$(BIN)/inference-exporter reasons | diff -u docs/troubleshooting.md -
 	$(BIN)/python -m prometheus.build --check
 	$(BIN)/python -m grafana.build --check
 	$(BIN)/python -m deploy.build --check
@@ -43,6 +44,7 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 
 generate: $(VENV)/.dev ## rewrite the files that are made from code
 	$(BIN)/inference-exporter metrics > docs/metrics.md
+	$(BIN)/inference-exporter reasons > docs/troubleshooting.md
 	$(BIN)/python -m prometheus.build
 	$(BIN)/python -m grafana.build
 	$(BIN)/python -m deploy.build

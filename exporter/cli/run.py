@@ -6,19 +6,13 @@ from pathlib import Path
 
 import click
 
-from exporter.cli.options import listen_option, log_level_option, shard_option
+from exporter.cli.options import config_option, listen_option, log_level_option, shard_option
 from exporter.model.configuration import WebOptions
-from exporter.model.shard import Shard, sharded
+from exporter.model.shard import Shard, sharded, shards_of_changes
 
 
 @click.command()
-@click.option(
-    "--config",
-    "path",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Configuration; without it OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name one target.",
-)
+@config_option
 @listen_option
 @shard_option
 @log_level_option
@@ -29,12 +23,14 @@ def run(path: Path | None, listen: WebOptions | None, shard: Shard | None, log_l
     """
     from exporter.app.process import serve
     from exporter.config.environment import from_environment
-    from exporter.config.load import load
+    from exporter.config.source import Source
     from exporter.kernels.suite import SUITES
     from exporter.probes import KINDS
 
     if path is None:
-        reader = partial(from_environment, os.environ, KINDS)
-    else:
-        reader = partial(load, path, KINDS, SUITES)
-    raise SystemExit(serve(sharded(reader, shard), listen=listen, log_level=log_level))
+        reader = sharded(partial(from_environment, os.environ, KINDS), shard)
+        raise SystemExit(serve(reader, listen=listen, log_level=log_level))
+    source = Source(path, KINDS, SUITES)
+    reader = sharded(source.load, shard)
+    discover = shards_of_changes(source.discovered, shard)
+    raise SystemExit(serve(reader, discover=discover, listen=listen, log_level=log_level))

@@ -56,3 +56,15 @@ def part(configuration: Configuration, shard: Shard) -> Configuration:
 def sharded(load: Callable[[], Configuration], shard: Shard | None) -> Callable[[], Configuration]:
     """Return a reader of this shard's part of what ``load`` reads; of everything without a shard."""
     return load if shard is None else lambda: part(load(), shard)
+
+
+def shards_of_changes(
+    discover: Callable[[], Configuration | None], shard: Shard | None
+) -> Callable[[], Configuration | None]:
+    """Return the same of what ``discover`` finds changed, which is None while nothing did."""
+
+    def discovered() -> Configuration | None:
+        found = discover()
+        return found if found is None or shard is None else part(found, shard)
+
+    return discovered

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan, WebOptions
-from exporter.model.shard import Shard, owner, parse_shard, part, sharded
+from exporter.model.shard import Shard, owner, parse_shard, part, sharded, shards_of_changes
 from tests.metrics.builders import target
 
 NAMES = st.lists(st.text(min_size=1, max_size=40), unique=True, max_size=60)
@@ -90,3 +90,13 @@ def test_without_a_shard_everything_is_read() -> None:
     whole = configuration(["a", "b"])
     assert sharded(lambda: whole, None)() is whole
     assert has(sharded(lambda: whole, Shard(0, 1))()) == ["a", "b"]
+
+
+def test_changes_that_are_discovered_are_split_too() -> None:
+    names = [f"target-{i}" for i in range(20)]
+    shard = Shard(1, 3)
+    found = shards_of_changes(lambda: configuration(names), shard)()
+    assert found is not None
+    assert has(found) == [name for name in names if owner(name, 3) == 1]
+    assert shards_of_changes(lambda: None, shard)() is None
+    assert shards_of_changes(lambda: configuration(names), None)() == configuration(names)
