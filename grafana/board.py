@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exporter.metrics.catalogue.load import IN_FLIGHT
+from exporter.metrics.catalogue.server import MODEL_CHANGES
 from exporter.metrics.catalogue.service import RELOAD_TIMESTAMP
 from grafana.panel import SOURCE, Json
 
@@ -117,6 +118,15 @@ LOAD_RUNS = annotation(
 )
 
 
+MODELS = annotation(
+    "Model changes",
+    "orange",
+    f"sum by (target, probe) (increase({MODEL_CHANGES.name}[1m])) > 0",
+    "The server named another model",
+    "{{target}} {{probe}}",
+)
+
+
 def board(
     uid: str,
     title: str,
@@ -139,7 +149,7 @@ def board(
         "time": {"from": since, "to": "now"},
         "timezone": "",
         "templating": {"list": [DATA_SOURCE, *variables]},
-        "annotations": {"list": [ALERTS, RELOADS, LOAD_RUNS]},
+        "annotations": {"list": [ALERTS, RELOADS, LOAD_RUNS, MODELS]},
         "links": _links(),
         "panels": _placed(rows),
     }

@@ -1,6 +1,7 @@
 """Overview: every target at a glance, for a wall and for the first look of whoever was paged."""
 
 from exporter.metrics.catalogue.probe import DURATION, FAILED, PROBES, TARGET_INFO, TOKENS, TTFT
+from exporter.metrics.catalogue.server import COST
 from exporter.metrics.catalogue.sla import THRESHOLD
 from grafana.board import WINDOW, Row, board, line, variable
 from grafana.expr import PROBE, RATE, SLI, increase, quantile, rate
@@ -112,7 +113,8 @@ ANSWER = Row(
                 "Targets",
                 "P50, P95, P99, success and n are of the window chosen above. A P99 of fewer than 100 "
                 "requests (n) is "
-                "their maximum. Tokens/s: output tokens a second of answering, P50.",
+                "their maximum. Tokens/s: output tokens over wall time. Cost: of the probes, in the "
+                "target's currency.",
                 column(state(WHERE)),
                 column(f"1 - {increase(PROBE, FAILED, WHERE)} / ({increase(PROBE, PROBES, WHERE)} > 0)"),
                 column(rate(PROBE, PROBES, WHERE, "$window")),
@@ -120,10 +122,11 @@ ANSWER = Row(
                 *(column(quantile(q, PROBE, TTFT, WHERE)) for q in (0.5, 0.95, 0.99)),
                 *(column(quantile(q, PROBE, DURATION, WHERE)) for q in (0.5, 0.95, 0.99)),
                 column(rate(PROBE, TOKENS, f'{WHERE}, kind="output"', "$window")),
+                column(increase(PROBE, COST, WHERE)),
                 labels=("target", "model", "probe"),
                 names=(
                     *("State", "Success", "Requests/s", "n", "TTFT P50", "TTFT P95", "TTFT P99"),
-                    *("E2E P50", "E2E P95", "E2E P99", "Tokens/s"),
+                    *("E2E P50", "E2E P95", "E2E P99", "Tokens/s", "Cost"),
                 ),
                 overrides=(
                     override(
@@ -137,6 +140,7 @@ ANSWER = Row(
                     override("Requests/s", ("decimals", 3)),
                     override("n", ("decimals", 0), ("custom.width", 70)),
                     override("Tokens/s", ("decimals", 2)),
+                    override("Cost", ("decimals", 4)),
                     override("target", ("links", [OPEN])),
                 ),
                 sort="State",

@@ -1,6 +1,6 @@
 """Target: one target in depth, when the overview says that something is wrong with it."""
 
-from exporter.metrics.catalogue import probe
+from exporter.metrics.catalogue import probe, server
 from exporter.metrics.catalogue.probe import DURATION, FAILED, ITL, PHASE, PROBES, TOKENS, TPOT, TTFT
 from exporter.metrics.catalogue.schedule import MISSED
 from exporter.metrics.catalogue.sla import THRESHOLD
@@ -11,6 +11,7 @@ from grafana.panel import GREEN, ORANGE, PROMISE, RED, Json, Query, heatmap, sta
 from grafana.promises import DOWN_AFTER, STATE_MEANS, STATES, objectives, state
 
 WHERE = 'target="$target", model=~"$model", probe=~"$probe"'
+OF_TARGET = 'target="$target", model=~"$model"'
 QUANTILES = (0.5, 0.95, 0.99)
 
 
@@ -203,6 +204,71 @@ ENDS = Row(
     ),
 )
 
+SAYS = Row(
+    "What the server says, and what asking costs",
+    (
+        line(
+            8,
+            timeseries(
+                30,
+                "Its own account beside ours",
+                "What the server reports of its time, in headers or body, and our clocks. The difference "
+                "is the "
+                "network, the gateway and the queue before it. Many servers report nothing.",
+                Query(by("phase", "avg", server.SERVER_REPORTED, WHERE), "server: {{phase}}"),
+                Query(mean("target", TTFT, WHERE, RATE), "ours: TTFT"),
+                Query(mean("target", DURATION, WHERE, RATE), "ours: E2E"),
+                unit="s",
+            ),
+            timeseries(
+                31,
+                "Rate limit left",
+                "Share of what the last response's headers allow. Many servers name no limit.",
+                Query(
+                    f"{by('probe, kind', 'min', server.RATE_REMAINING, WHERE)}"
+                    f" / {by('probe, kind', 'max', server.RATE_LIMIT, WHERE)}",
+                    "{{probe}} {{kind}}",
+                ),
+                unit="percentunit",
+                high=1,
+            ),
+            timeseries(
+                32,
+                "Model changes",
+                "Good answers that named another model or fingerprint than the one before.",
+                Query(increase("probe", server.MODEL_CHANGES, WHERE, RATE), "{{probe}}"),
+                unit="none",
+                decimals=0,
+            ),
+        ),
+        line(
+            7,
+            timeseries(
+                33,
+                "Cost a day",
+                "At the configured prices and the rate of the window, failed requests too.",
+                Query(
+                    f"86400 * {rate('probe, currency', server.COST, WHERE, '$window')}",
+                    "{{probe}} {{currency}}",
+                ),
+                unit="none",
+            ),
+            timeseries(
+                34,
+                "Budget of the day spent",
+                "Share of what the probes may spend until midnight UTC; at 100 % they are not sent.",
+                Query(
+                    f"{by('kind', 'max', server.BUDGET_SPENT, OF_TARGET)}"
+                    f" / {by('kind', 'max', server.BUDGET, OF_TARGET)}",
+                    "{{kind}}",
+                ),
+                unit="percentunit",
+                high=1,
+            ),
+        ),
+    ),
+)
+
 BOARD = board(
     "target",
     "Target",
@@ -217,6 +283,6 @@ BOARD = board(
         ),
         WINDOW,
     ),
-    (NOW, CLOCKS, ENDS),
+    (NOW, CLOCKS, ENDS, SAYS),
     since="now-3h",
 )
