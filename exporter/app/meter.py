@@ -12,7 +12,7 @@ from exporter.metrics.sla_ledger import SlaLedger
 from exporter.metrics.targets import departed, target_info
 from exporter.model.configuration import Configuration
 from exporter.model.job import JobKind
-from exporter.model.kernel import BenchReport
+from exporter.model.kernel_report import BenchReport
 from exporter.model.outcome import Outcome
 from exporter.model.results import ProbeResult
 from exporter.model.schedule import MissCause
@@ -62,7 +62,7 @@ class Meter:
     def benched(self, report: BenchReport) -> None:
         """Record a kernel bench."""
         self._sink.apply(kernel_samples.of_report(report))
-        if (table := kernel_samples.info(report)) is not None:
+        for table in kernel_samples.info(report):
             self._sink.set_info(table)
 
     def reconfigured(self, configuration: Configuration) -> None:

@@ -57,10 +57,11 @@ class Service:
         self._meter = Meter(self._configuration, unix_s=time.time)
         self._api = OpenAiApi()
         self._scheduler = Scheduler(self._meter)
+        self._benches = BenchRunner(considerate=True)
         self._jobs = Jobs(
             kinds=KINDS,
             doors=Doors(api=self._api, unix_s=time.time),
-            benches=BenchRunner(),
+            benches=self._benches,
             meter=self._meter,
         )
 
@@ -91,6 +92,7 @@ class Service:
         log.info("metrics on http://%s:%d/metrics", host, port)
         await self._stopping.wait()
         abandoned = await self._scheduler.drain(self._grace_s)
+        await self._benches.aclose()
         await web.stop(WEB_GRACE_S)
         await self._api.aclose()
         return abandoned
@@ -119,6 +121,8 @@ class Service:
         gone += [probe_job_name(change.old.target, change.old.spec) for change in plan.changed]
         gone += [bench_job_name(bench) for bench in plan.benches_removed]
         await self._scheduler.remove(gone)
+        if plan.benches_removed:
+            await self._benches.aclose()
         self._configuration = new
         self._meter.reconfigured(new)
         self._scheduler.add(

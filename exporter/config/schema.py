@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.model.configuration import EVERY_THREAD
 
 MIN_EVERY_S = 1.0
 MAX_EVERY_S = 86400.0
@@ -36,6 +37,14 @@ def _devices(value: object) -> object:
     return value
 
 
+def _threads(value: object) -> object:
+    return EVERY_THREAD if value == "all" else value
+
+
+def _quiet(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 def _listen(text: str) -> str:
     address.listen(text)
     return text
@@ -48,6 +57,7 @@ Name = Annotated[str, AfterValidator(names.name)]
 Text = Annotated[str, AfterValidator(names.printable)]
 EnvName = Annotated[str, AfterValidator(names.env)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
 
 
@@ -218,8 +228,32 @@ class Bench(Section):
     suite: Name = Field(description="Name of the suite, such as light.")
     every: Every = Field(default=300.0, description="Time from one start to the next, 1s to 1d.")
     devices: Annotated[list[Annotated[str, AfterValidator(names.device)]], BeforeValidator(_devices)] = Field(
-        default_factory=list, description="auto (every device found), or cpu and cuda:N."
+        default_factory=list, description="auto (every device found), or cpu, mps, cuda:N, xpu:N."
     )
+    threads: Annotated[int, Field(ge=1), BeforeValidator(_threads)] = Field(
+        default=1, description="Threads of a CPU operation: a number, or all that can run at once."
+    )
+    quiet: Annotated[list[Annotated[str, AfterValidator(units.hours_text)]], BeforeValidator(_quiet)] = Field(
+        default_factory=list, description="Hours of the day without a run, such as 08:00-18:00, local time."
+    )
+
+
+class Peak(Section):
+    """What one device can do at most; overrides what is known of it."""
+
+    float32: Rate | None = Field(default=None, description="Dense TFLOP/s in float32.")
+    tf32: Rate | None = Field(default=None, description="Dense TFLOP/s in TF32.")
+    bfloat16: Rate | None = Field(default=None, description="Dense TFLOP/s in bfloat16.")
+    float16: Rate | None = Field(default=None, description="Dense TFLOP/s in float16.")
+    float8_e4m3: Rate | None = Field(default=None, description="Dense TFLOP/s in 8-bit floating point.")
+    int8: Rate | None = Field(default=None, description="Dense TOP/s in 8-bit integers.")
+    bandwidth: Rate | None = Field(default=None, description="Memory bandwidth in GB/s.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("names no peak; write one, such as {bfloat16: 989, bandwidth: 3350}")
+        return self
 
 
 class Web(Section):
@@ -238,6 +272,13 @@ class File(Section):
     )
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
+    peaks: dict[Text, Peak] = Field(
+        default_factory=dict, description="Peaks of devices by product name, where ours is missing or wrong."
+    )
+    bench_state: str | None = Field(
+        default=None,
+        description="File that keeps what kernels took before; without it, until the service ends.",
+    )
     web: Web = Field(default=Web(), description="Where the service answers.")
 
     @model_validator(mode="after")

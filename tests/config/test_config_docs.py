@@ -24,6 +24,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "targets[].tls": schema.Tls,
     "targets[].probes[]": schema.Probe,
     "benches[]": schema.Bench,
+    "peaks{}": schema.Peak,
     "web": schema.Web,
 } | {f"params of kind {kind.name}": kind.params for kind in KINDS.values()}
 
