@@ -34,10 +34,12 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
+	$(BIN)/python -m prometheus.build --check
 	$(BIN)/inference-exporter check docs/examples/*.yml
 
 generate: $(VENV)/.dev ## rewrite the files that are made from code
 	$(BIN)/inference-exporter metrics > docs/metrics.md
+	$(BIN)/python -m prometheus.build
 
 bench: $(VENV)/.run ## run the attention kernel bench once
 	$(BIN)/inference-exporter bench
@@ -49,4 +51,4 @@ interop: $(VENV)/.dev ## probe servers that others wrote, installed into a venv 
 	$(BIN)/python -m benchmarks.interop
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-interop *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

@@ -74,6 +74,8 @@ class TrueRequest:
     connection: int
     nth_on_connection: int
     in_flight: int
+    longest_write_ns: int
+    """No stamp is further than this from the departure of its bytes."""
     stamps_ns: tuple[int, ...] = ()
     """Just before the write that completed each token chunk."""
 
@@ -85,7 +87,7 @@ class TrueRequest:
 
 def missing_tools() -> str | None:
     """Name what a build lacks, or None."""
-    compiler = os.environ.get("CC", "cc")
+    compiler, *_ = os.environ.get("CC", "cc").split()
     lacking = [tool for tool in (compiler, "make") if shutil.which(tool) is None]
     return " and ".join(lacking) or None
 
@@ -122,7 +124,7 @@ def _integers(line: str) -> list[int]:
 def _request(words: list[str], stamps_of: dict[int, tuple[int, ...]]) -> TrueRequest:
     sequence, request_id = int(words[0]), words[1]
     kind, status, received, first, last, done, chunks, tokens, late, gap, fault, *rest = map(int, words[2:])
-    connection, nth, in_flight = rest
+    connection, nth, in_flight, longest_write = rest
     return TrueRequest(
         sequence=sequence,
         request_id=None if request_id == "-" else request_id,
@@ -140,6 +142,7 @@ def _request(words: list[str], stamps_of: dict[int, tuple[int, ...]]) -> TrueReq
         connection=connection,
         nth_on_connection=nth,
         in_flight=in_flight,
+        longest_write_ns=longest_write,
         stamps_ns=stamps_of.get(sequence, ()),
     )
 

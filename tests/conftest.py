@@ -10,6 +10,7 @@ _STACK = ("prometheus", "promtool", "prometheus-alertmanager", "amtool")
 _NEEDS = {
     "torch": lambda: importlib.util.find_spec("torch") is not None,
     "stack": lambda: all(shutil.which(tool) for tool in _STACK),
+    "browser": lambda: shutil.which("chromium") is not None,
     "cc": lambda: shutil.which("cc") is not None,
 }
 

@@ -65,7 +65,7 @@ def scrape_after(config: Path, listen: str, seconds: float, keys: dict[str, str]
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--venv", type=Path, default=ROOT / ".venv" / "interop", help="where the servers are installed"
+        "--venv", type=Path, default=ROOT / ".venv-interop", help="where the servers are installed"
     )
     parser.add_argument("--seconds", type=float, default=30.0)
     arguments = parser.parse_args()

@@ -49,6 +49,7 @@ struct exchange {
     int64_t token_due; /* when the next token chunk is due: the grid that nothing shifts */
     int64_t late_max;
     int64_t gap_max;
+    int64_t write_max; /* longest write: the stamp before it is no truer than this */
     struct buffer stamps; /* int64_t each: just before the write that completed a token chunk */
 };
 

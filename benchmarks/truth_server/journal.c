@@ -33,7 +33,7 @@ bool journal_open(const char *log_file, const char *stamps_file)
         if (log_out == NULL)
             return false;
         fputs("# seq xrid kind status recv_ns first_ns lasttok_ns done_ns nchunks ntokens late_max_ns gap_max_ns "
-              "fault connseq connreqno inflight\n",
+              "fault connseq connreqno inflight write_max_ns\n",
               log_out);
     }
     if (stamps_file != NULL) {
@@ -77,10 +77,10 @@ void journal_record(const struct connection *c)
     if (log_out != NULL) {
         fprintf(log_out,
                 "%" PRIu64 " %s %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d %d %" PRId64 " %" PRId64
-                " %d %" PRIu64 " %d %d\n",
+                " %d %" PRIu64 " %d %d %" PRId64 "\n",
                 x->sequence, x->request_id[0] ? x->request_id : "-", x->kind, x->status, x->received, x->first,
                 x->last, x->done, x->chunks, x->sent_tokens, x->late_max, x->gap_max, x->shape.fault, c->sequence,
-                c->requests, connection_counts.in_flight);
+                c->requests, connection_counts.in_flight, x->write_max);
     }
     if (stamps_out != NULL)
         record_stamps(x);

@@ -99,7 +99,11 @@ void reply_finish(struct connection *c)
 
 bool reply_send(struct connection *c)
 {
+    int64_t before = clock_now();
     connection_flush(c);
+    int64_t spent = clock_now() - before;
+    if (spent > c->now.write_max)
+        c->now.write_max = spent;
     if (connection_is_open(c))
         return true;
     c->now.status = -1;

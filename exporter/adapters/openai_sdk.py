@@ -22,7 +22,7 @@ class Sdk:
 
     def __init__(self, wire: Wire) -> None:
         self._transport = WireTransport(wire)
-        self._clients: dict[tuple[str, bool], openai.AsyncOpenAI] = {}
+        self._clients: dict[str, openai.AsyncOpenAI] = {}
 
     async def chat(self, base_url: str, key: str | None, call: WireCall, body: Mapping[str, object]) -> None:
         """Request one chat completion; what came of it is in the call's receipt.
@@ -31,8 +31,8 @@ class Sdk:
         """
         known: dict[str, Any] = {name: value for name, value in body.items() if name in _CHAT_ARGUMENTS}
         others = {name: value for name, value in body.items() if name not in _CHAT_ARGUMENTS}
-        completions = self._client(base_url, keyed=key is not None).chat.completions
-        response = completions.with_streaming_response.create(**known, extra_body=others or None)
+        completions = self._client(base_url).chat.completions.with_streaming_response
+        response = completions.create(**known, extra_body=others or None, extra_headers=_headers(key))
         await _carry(response, key, call)
 
     async def aclose(self) -> None:
@@ -41,29 +41,34 @@ class Sdk:
             await client.close()
         self._clients.clear()
 
-    def _client(self, base_url: str, *, keyed: bool) -> openai.AsyncOpenAI:
-        client = self._clients.get((base_url, keyed))
+    def _client(self, base_url: str) -> openai.AsyncOpenAI:
+        client = self._clients.get(base_url)
         if client is None:
-            client = self._clients[base_url, keyed] = self._new_client(base_url, keyed=keyed)
+            client = self._clients[base_url] = _new_client(base_url, self._transport)
         return client
 
-    def _new_client(self, base_url: str, *, keyed: bool) -> openai.AsyncOpenAI:
-        headers: dict[str, Any] = {} if keyed else {"Authorization": openai.Omit()}
-        client = openai.AsyncOpenAI(
-            api_key=_key_of_this_call,
-            base_url=base_url,
-            max_retries=0,
-            http_client=httpx2.AsyncClient(
-                transport=self._transport,
-                headers={"Accept-Encoding": "identity"},
-                trust_env=False,
-                follow_redirects=False,
-            ),
-        )
-        # The SDK fills these from the environment, where they may be meant for another host.
-        client.organization = client.project = client.admin_api_key = None
-        client._custom_headers = headers  # noqa: SLF001 - the constructor merges OPENAI_CUSTOM_HEADERS into its own
-        return client
+
+def _new_client(base_url: str, transport: WireTransport) -> openai.AsyncOpenAI:
+    client = openai.AsyncOpenAI(
+        api_key=_key_of_this_call,
+        base_url=base_url,
+        max_retries=0,
+        http_client=httpx2.AsyncClient(
+            transport=transport,
+            headers={"Accept-Encoding": "identity"},
+            trust_env=False,
+            follow_redirects=False,
+        ),
+    )
+    # The SDK fills these from the environment, where they may be meant for another host.
+    client.organization = client.project = client.admin_api_key = None
+    client._custom_headers = {}  # noqa: SLF001 - OPENAI_CUSTOM_HEADERS has no other way out
+    return client
+
+
+def _headers(key: str | None) -> Any:
+    """Return what makes the SDK leave its ``Authorization`` out when there is no key."""
+    return {"Authorization": openai.Omit()} if key is None else None
 
 
 async def _key_of_this_call() -> str:

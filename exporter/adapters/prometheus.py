@@ -1,72 +1,16 @@
 """The sink: changes in, exposition out."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
-from prometheus_client.registry import Collector
 
-from exporter.metrics.family import Family, InfoTable, Sample, Type, matches
-
-Instrument = TypeVar("Instrument", Counter, Histogram)
+from exporter.adapters.exposition import Histograms, Scalars, header, table_lines
+from exporter.metrics.family import Family, InfoTable, Sample, Type
 
 
-class _Children(Generic[Instrument]):
-    """The series of one counter or histogram; without labels the instrument is its own only child."""
-
-    def __init__(self, family: Family, instrument: Instrument) -> None:
-        self._family = family
-        self._instrument: Instrument = instrument
-        self._children: dict[tuple[str, ...], Instrument] = {}
-
-    def child(self, labels: tuple[str, ...]) -> Instrument:
-        child = self._children.get(labels)
-        if child is None:
-            child = self._instrument.labels(*labels) if self._family.labels else self._instrument
-            self._children[labels] = child
-        return child
-
-    def forget(self, wanted: Mapping[str, str]) -> None:
-        for labels in [known for known in self.known if matches(self._family.labels, known, wanted)]:
-            del self._children[labels]
-            self._instrument.remove(*labels)
-
-    @property
-    def known(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(self._children)
-
-    def collect(self) -> Iterable[Metric]:
-        return self._instrument.collect()
-
-
-class _Gauges:
-    """The series of one gauge.
-
-    Not the library's instrument: that shows a child at 0 between its creation and its first value.
-    """
-
-    def __init__(self, family: Family) -> None:
-        self._family = family
-        self._values: dict[tuple[str, ...], float] = {}
-
-    def set(self, labels: tuple[str, ...], value: float | None) -> None:
-        if value is not None:
-            self._values[labels] = value
-        else:
-            self._values.pop(labels, None)
-
-    def forget(self, wanted: Mapping[str, str]) -> None:
-        for labels in [known for known in self._values if matches(self._family.labels, known, wanted)]:
-            del self._values[labels]
-
-    def collect(self) -> Iterable[Metric]:
-        return [_gauge(self._family, self._family.labels, self._values.copy())]
-
-
-class Sink(Collector):
+class Sink:
     """Every series of the service.
 
     ``apply``, ``forget``, ``set_buckets`` and ``set_info`` are called from one thread; ``render`` from any
@@ -76,25 +20,23 @@ class Sink(Collector):
     """
 
     def __init__(self, families: Iterable[Family], bounds: Mapping[str, tuple[float, ...]]) -> None:
-        """Build an instrument for each family; ``bounds`` are upper bounds by name of a histogram family.
+        """Make room for each family; ``bounds`` are upper bounds by name of a histogram family.
 
         A histogram that is not in ``bounds`` has its family's own.
         """
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library's, unannotated
         self._families = tuple(families)
-        self._bounds = {f.name: bounds.get(f.name, f.buckets) for f in self._of(Type.HISTOGRAM)}
-        self._gauges = {f.name: _Gauges(f) for f in self._of(Type.GAUGE)}
-        self._counters = {f.name: _Children(f, _counter(f)) for f in self._of(Type.COUNTER)}
+        self._scalars = {f.name: Scalars(f) for f in self._families if f.type is not Type.HISTOGRAM}
         self._histograms = {
-            f.name: _Children(f, _histogram(f, self._bounds[f.name])) for f in self._of(Type.HISTOGRAM)
+            f.name: Histograms(f, bounds.get(f.name, f.buckets))
+            for f in self._families
+            if f.type is Type.HISTOGRAM
         }
         self._infos: dict[str, InfoTable] = {}
-        self._registry = CollectorRegistry()
-        self._registry.register(self)
-        ProcessCollector(registry=self._registry)
-
-    def _of(self, kind: Type) -> list[Family]:
-        return [family for family in self._families if family.type is kind]
+        self._process = CollectorRegistry()
+        ProcessCollector(registry=self._process)
+        # Without labels there is one series, known now, and to be born at 0 like every other.
+        lone = (f for f in self._families if not f.labels and f.type is not Type.GAUGE)
+        self.apply(Sample(family, (), None) for family in lone)
 
     def apply(self, samples: Iterable[Sample]) -> None:
         """Apply changes in order.
@@ -103,20 +45,15 @@ class Sink(Collector):
         or a negative addition to a counter: defects of the caller.
         """
         for sample in samples:
-            family, value = sample.family, sample.value
-            name = family.name
-            if len(sample.labels) != len(family.labels):
-                raise ValueError(f"{name} has the labels {family.labels}, not {sample.labels}")
+            family, labels = sample.family, sample.labels
+            if len(labels) != len(family.labels):
+                raise ValueError(f"{family.name} has the labels {family.labels}, not {labels}")
             if family.type is Type.HISTOGRAM:
-                histogram = self._histograms[name].child(sample.labels)
-                if value is not None:
-                    histogram.observe(value)
+                self._histograms[family.name].observe(labels, sample.value)
             elif family.type is Type.COUNTER:
-                counter = self._counters[name].child(sample.labels)
-                if value is not None:
-                    counter.inc(value)
+                self._scalars[family.name].add(labels, sample.value)
             else:
-                self._gauges[name].set(sample.labels, value)
+                self._scalars[family.name].set(labels, sample.value)
 
     def forget(self, labels: Mapping[str, str]) -> None:
         """Remove every series that has all these labels with these values; families without them are left.
@@ -130,14 +67,11 @@ class Sink(Collector):
 
     def set_buckets(self, bounds: Mapping[str, tuple[float, ...]]) -> None:
         """Give histogram families new bounds; one whose bounds change starts again empty, no other does."""
-        for family in self._of(Type.HISTOGRAM):
-            new = bounds.get(family.name, family.buckets)
-            if new != self._bounds[family.name]:
-                self._bounds[family.name] = new
-                successor = _Children(family, _histogram(family, new))
-                for labels in self._histograms[family.name].known:
-                    successor.child(labels)
-                self._histograms[family.name] = successor
+        for family in self._families:
+            if family.type is Type.HISTOGRAM:
+                new = bounds.get(family.name, family.buckets)
+                if new != self._histograms[family.name].bounds:
+                    self._histograms[family.name] = self._histograms[family.name].emptied(new)
 
     def set_info(self, table: InfoTable) -> None:
         """Replace every series of an info family."""
@@ -146,39 +80,18 @@ class Sink(Collector):
     def render(self, accept: str) -> tuple[bytes, str]:
         """Return the exposition in the format that the Accept header asks for, and its content type."""
         encode, content_type = choose_encoder(accept)
-        return encode(self._registry), content_type
+        openmetrics = content_type.startswith("application/openmetrics-text")
+        own = "".join(self._lines(openmetrics=openmetrics))
+        return own.encode() + encode(self._process), content_type
 
-    def describe(self) -> Iterable[Metric]:
-        """Return nothing: the registry would collect everything to learn the names."""
-        return []
-
-    def collect(self) -> Iterator[Metric]:
+    def _lines(self, *, openmetrics: bool) -> Iterator[str]:
         """Yield every family, parts before their totals."""
         for family in reversed(self._families):
+            yield header(family, openmetrics=openmetrics)
             table = self._infos.get(family.name)
-            if table is not None:
-                yield _gauge(family, table.labels, dict.fromkeys(table.rows, 1.0))
-            else:
-                yield from self._series(family).collect()
+            yield from self._series(family).lines() if table is None else table_lines(table)
 
-    def _series(self, family: Family) -> "_Children[Counter] | _Children[Histogram] | _Gauges":
-        if family.type is Type.COUNTER:
-            return self._counters[family.name]
+    def _series(self, family: Family) -> Scalars | Histograms:
         if family.type is Type.HISTOGRAM:
             return self._histograms[family.name]
-        return self._gauges[family.name]
-
-
-def _gauge(family: Family, labels: tuple[str, ...], values: Mapping[tuple[str, ...], float]) -> Metric:
-    metric = GaugeMetricFamily(family.name, family.help, labels=labels)
-    for series, value in values.items():
-        metric.add_metric(series, value)
-    return metric
-
-
-def _counter(family: Family) -> Counter:
-    return Counter(family.name, family.help, family.labels, registry=None)
-
-
-def _histogram(family: Family, bounds: tuple[float, ...]) -> Histogram:
-    return Histogram(family.name, family.help, family.labels, registry=None, buckets=bounds)
+        return self._scalars[family.name]

@@ -80,7 +80,7 @@ class Meter:
 
     def on_lag(self, job: Job, lag_s: float) -> None:
         """Record how late a run started after its slot."""
-        if job.kind == JobKind.PROBE:
+        if job.kind is JobKind.PROBE:
             self._sink.apply(service_samples.probe_started(lag_s))
 
     def on_missed(self, job: Job, cause: MissCause, slots: int) -> None:
@@ -91,7 +91,7 @@ class Meter:
 
     def on_ended(self, job: Job, ending: Ending) -> None:
         """Record how a run ended, and a result for a probe that returned none."""
-        self._sink.apply(service_samples.ended(JobKind(job.kind), ending))
+        self._sink.apply(service_samples.ended(job.kind, ending))
         outcome = _WITHOUT_RESULT.get(ending)
         if outcome is not None and job.name in self._probes:
             target, spec = self._probes[job.name]

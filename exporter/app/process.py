@@ -26,10 +26,10 @@ def serve(load: Callable[[], Configuration], *, listen: WebOptions | None, log_l
 
 
 def start_logging(level: str) -> None:
-    """Write one line an event to standard error."""
-    logging.basicConfig(
-        level=level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    """Write one line an event to standard error; our own events, and of libraries what they warn of."""
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    # At debug level the SDK logs request bodies, which are prompts; at info, httpx2 a line a request.
+    logging.getLogger("exporter").setLevel(level.upper())
 
 
 def run_to_the_end(main: Coroutine[Any, Any, int]) -> int:

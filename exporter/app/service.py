@@ -1,6 +1,7 @@
 """The life of the service: start, reload, stop."""
 
 import asyncio
+import gc
 import logging
 import os
 import platform
@@ -85,9 +86,11 @@ class Service:
         revision = os.environ.get("INFERENCE_EXPORTER_REVISION", "")
         self._meter.started(__version__, revision, platform.python_version())
         self._listen_to_signals()
+        await self._api.prepare()
         self._scheduler.start()
         self._scheduler.add([self._jobs.probe(job.target, job.spec) for job in jobs(self._configuration)])
         self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
+        _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
         await self._stopping.wait()
@@ -143,3 +146,13 @@ class Service:
         task = asyncio.get_running_loop().create_task(self.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
+
+
+def _freeze_what_stays() -> None:
+    """Take all that was built so far out of the garbage collector's sight.
+
+    A full collection stops the event loop while it walks every object: 0.2 s with the SDK imported and 1,000
+    probes configured, and nothing of that ever becomes garbage.
+    """
+    gc.collect()
+    gc.freeze()

@@ -11,7 +11,16 @@ from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
 from exporter.model.kernel import Dtype
 from exporter.model.quiet import QuietHours
 from exporter.model.roofline import Peak
-from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, Target, TlsOptions
+from exporter.model.target import (
+    Connection,
+    KeySource,
+    Objective,
+    Prices,
+    ProbeSpec,
+    Severity,
+    Target,
+    TlsOptions,
+)
 
 
 def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Path) -> Configuration:
@@ -117,11 +126,14 @@ def _objectives(sla: schema.Sla) -> tuple[Objective, ...]:
             ratio=round(float(percentile) / 100, 6),
             clock=clock,
             threshold_s=threshold_s,
+            severity=Severity(latency.severity or sla.severity),
         )
         for clock, latency in promised.items()
         if latency is not None
         for percentile, threshold_s in latency.thresholds()
     ]
     if sla.availability is not None:
-        objectives.append(Objective(sli="availability", ratio=sla.availability))
+        objectives.append(
+            Objective(sli="availability", ratio=sla.availability, severity=Severity(sla.severity))
+        )
     return tuple(objectives)

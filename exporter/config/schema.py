@@ -59,6 +59,7 @@ EnvName = Annotated[str, AfterValidator(names.env)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
+SeverityWord = Literal["page", "ticket"]
 
 
 class Section(BaseModel):
@@ -92,6 +93,9 @@ class Latency(Section):
     p99: Timeout | None = Field(default=None, description="Time that 99 % of the requests keep within.")
     p99_9: Timeout | None = Field(
         default=None, alias="p99.9", description="Time that 99.9 % of the requests keep within."
+    )
+    severity: SeverityWord | None = Field(
+        default=None, description="page or ticket, where it differs from the severity of the whole sla."
     )
 
     def thresholds(self) -> list[tuple[str, float]]:
@@ -137,6 +141,9 @@ class Sla(Section):
     e2e: Latency | None = Field(default=None, description="Request sent to end of the answer.")
     availability: Share | None = Field(
         default=None, description="Share of requests that end well, such as 99.5% or 0.995."
+    )
+    severity: SeverityWord = Field(
+        default="page", description="What a broken promise does: page wakes somebody, ticket waits."
     )
 
 

@@ -45,6 +45,7 @@ def initial(target: Target, spec: ProbeSpec) -> Iterator[Sample]:
 def _promised(who: _Who, objective: Objective) -> Iterator[Sample]:
     series = (*who, objective.sli)
     yield Sample(sla.OBJECTIVE, series, objective.ratio)
+    yield Sample(sla.SEVERITY_INFO, (*series, objective.severity), 1)
     if objective.threshold_s is not None:
         yield Sample(sla.THRESHOLD, series, objective.threshold_s)
     for counter in (sla.REQUESTS, sla.BREACHES, sla.BREACH_RUNS, sla.UNDECIDED):

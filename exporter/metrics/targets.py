@@ -60,7 +60,9 @@ def _departed(old: dict[Identity, ProbeSpec], new: dict[Identity, ProbeSpec]) ->
             continue
         if (after.kind, after.connection) != (before.kind, before.connection):
             yield who | {"kind": before.kind, "connection": str(before.connection)}
-        kept = {objective.sli for objective in after.objectives}
+        kept = {objective.sli: objective for objective in after.objectives}
         for objective in before.objectives:
             if objective.sli not in kept:
                 yield who | {"sli": objective.sli}
+            elif objective.severity is not kept[objective.sli].severity:
+                yield who | {"sli": objective.sli, "severity": str(objective.severity)}

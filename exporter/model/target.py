@@ -46,6 +46,13 @@ class Connection(StrEnum):
     FRESH = "fresh"
 
 
+class Severity(StrEnum):
+    """What a broken promise does to people: wake somebody, or wait for the morning."""
+
+    PAGE = "page"
+    TICKET = "ticket"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:
     """One promise: at least ``ratio`` of the requests end well, and within ``threshold_s``.
@@ -58,6 +65,7 @@ class Objective:
     ratio: float
     clock: Clock | None = None
     threshold_s: float | None = None
+    severity: Severity = Severity.PAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,13 +21,14 @@ def timing_of(transcript: Transcript, answer: Answer) -> Timing:
     sent_ns = transcript.sent_ns
     if sent_ns is None or not answer.tokens:
         return Timing()
-    e2e = _end_to_end(transcript, answer, sent_ns)
+    sent = (sent_ns, max(sent_ns, transcript.sent_by_ns or sent_ns))
+    e2e = _end_to_end(transcript, answer, sent)
     if not answer.is_stream:
         return Timing(e2e=e2e)
     content = next((token for token in answer.tokens if token.channels & _CONTENT), None)
     return Timing(
-        ttft=_since(sent_ns, answer.tokens[0]),
-        ttfc=_since(sent_ns, content) if content else None,
+        ttft=_since(sent, answer.tokens[0]),
+        ttfc=_since(sent, content) if content else None,
         tpot=_per_token(answer),
         e2e=e2e,
         gaps=tuple(_between(a, b) for a, b in pairwise(answer.tokens)),
@@ -91,14 +92,15 @@ def phases_of(transcript: Transcript) -> Phases:
 
 def _is_sending(transcript: Transcript) -> bool:
     """Tell a half-written request from a handshake under way: a plain connection has no TLS mark."""
-    return transcript.sent_ns is not None and transcript.send_done_ns is None
+    marks = (transcript.send_done_ns, transcript.headers_ns)
+    return transcript.sent_ns is not None and marks == (None, None)
 
 
-def _end_to_end(transcript: Transcript, answer: Answer, sent_ns: int) -> Measured | None:
+def _end_to_end(transcript: Transcript, answer: Answer, sent: tuple[int, int]) -> Measured | None:
     if answer.done is not None:
-        return _measured(sent_ns, sent_ns, answer.done.earliest_ns, answer.done.at_ns)
+        return _measured(sent, sent[0], (answer.done.earliest_ns, answer.done.at_ns))
     if transcript.complete_ns is not None:
-        return _measured(sent_ns, sent_ns, transcript.complete_ns, transcript.complete_ns)
+        return _measured(sent, sent[0], (transcript.complete_ns, transcript.complete_ns))
     return None
 
 
@@ -126,16 +128,21 @@ def _per_token(answer: Answer) -> Measured | None:
     return Measured(span.value_s / after_first, span.below_s / after_first, span.above_s / after_first)
 
 
-def _since(sent_ns: int, token: TokenEvent) -> Measured:
-    return _measured(sent_ns, sent_ns, token.earliest_ns, token.at_ns)
+def _since(sent: tuple[int, int], token: TokenEvent) -> Measured:
+    return _measured(sent, sent[0], (token.earliest_ns, token.at_ns))
 
 
 def _between(first: TokenEvent, second: TokenEvent) -> Measured:
-    return _measured(first.earliest_ns, first.at_ns, second.earliest_ns, second.at_ns)
+    begin = (first.earliest_ns, first.at_ns)
+    return _measured(begin, first.at_ns, (second.earliest_ns, second.at_ns))
 
 
-def _measured(from_earliest_ns: int, from_ns: int, to_earliest_ns: int, to_ns: int) -> Measured:
-    """Return ``to - from`` where either may have been as early as its earliest; never below 0."""
-    value_ns = max(0, to_ns - from_ns)
-    below_ns = min(value_ns, max(0, to_ns - to_earliest_ns))
-    return Measured(value_ns / _NS, below_ns / _NS, max(0, from_ns - from_earliest_ns) / _NS)
+def _measured(begin: tuple[int, int], begin_ns: int, end: tuple[int, int]) -> Measured:
+    """Return the time from ``begin_ns`` to the end of the span ``end``, never below 0.
+
+    The true begin lies in the span ``begin``, the true end in the span ``end``.
+    """
+    value_ns = max(0, end[1] - begin_ns)
+    shortest_ns = max(0, end[0] - begin[1])
+    longest_ns = max(0, end[1] - begin[0])
+    return Measured(value_ns / _NS, max(0, value_ns - shortest_ns) / _NS, max(0, longest_ns - value_ns) / _NS)

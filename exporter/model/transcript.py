@@ -59,6 +59,8 @@ class Transcript:
     tls_done_ns: int | None = None
     sent_ns: int | None = None
     """Just before the first byte of the request was written."""
+    sent_by_ns: int | None = None
+    """Just after it; a process that lost the CPU in between has made up to 12 ms of difference."""
     send_done_ns: int | None = None
     headers_ns: int | None = None
     """Arrival of the read that completed the response headers."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from exporter.model.job import JobKind
 from exporter.model.schedule import MissCause, Slot
 from exporter.scheduler.locks import NOTHING, Needs
 
@@ -14,7 +15,7 @@ class Job:
     """One piece of work on a fixed grid.  ``name`` is unique in a scheduler."""
 
     name: str
-    kind: str
+    kind: JobKind
     every_s: float
     deadline_s: float
     """How long ``run`` may take by its own account; the scheduler ends it a little later."""

@@ -8,6 +8,7 @@ from datetime import UTC
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from exporter.model.job import JobKind
 from exporter.model.readiness import Verdict, judge
 from exporter.model.schedule import NS_PER_S, Grid, stagger
 from exporter.scheduler.clock import Clock
@@ -39,17 +40,16 @@ class Scheduler:
         defaults = {"max_instances": 1, "coalesce": True, "misfire_grace_time": None}
         self._apscheduler = AsyncIOScheduler(timezone=UTC, job_defaults=defaults)
         self._apscheduler.add_listener(self._overrun, EVENT_JOB_MAX_INSTANCES)
-        self._keys: dict[str, str] = {}
         self._entries: dict[str, Entry] = {}
         self._added = 0
-        self._finished_kinds: set[str] = set()
+        self._finished_kinds: set[JobKind] = set()
         # It logs every skip as a warning; they are counted instead.
         logging.getLogger("apscheduler").setLevel(logging.ERROR)
 
     @property
     def jobs(self) -> tuple[Job, ...]:
         """The jobs on schedule, in the order in which they were added."""
-        return tuple(self._entries[key].job for key in self._keys.values())
+        return tuple(entry.job for entry in self._entries.values())
 
     @property
     def abandoned(self) -> int:
@@ -80,9 +80,8 @@ class Scheduler:
         """
         entries = []
         for name in names:
-            key = self._keys.pop(name)
-            self._apscheduler.remove_job(key)
-            entry = self._entries.pop(key)
+            entry = self._entries.pop(name)
+            self._apscheduler.remove_job(name)
             self._note_finished(entry)
             entries.append(entry)
         for entry in entries:
@@ -114,7 +113,7 @@ class Scheduler:
         await asyncio.sleep(0)
         return self.abandoned
 
-    def readiness(self, kind: str) -> Verdict:
+    def readiness(self, kind: JobKind) -> Verdict:
         """Judge whether the jobs of this kind do their work."""
         entries = [entry for entry in self._entries.values() if entry.job.kind == kind]
         for entry in entries:
@@ -126,7 +125,7 @@ class Scheduler:
         )
 
     def _add(self, job: Job) -> None:
-        if job.name in self._keys:
+        if job.name in self._entries:
             raise ValueError(f"a job named {job.name} is already on schedule")
         order, self._added = self._added, self._added + 1
         delay_s = stagger(order, job.every_s) if job.delay_s is None else job.delay_s
@@ -135,17 +134,13 @@ class Scheduler:
         entry = Entry(
             job, grid, clock=self._clock, locks=self._locks, guard=self._guard, observer=self._observer
         )
-        # A job that replaces one of its name must not be held up by the old one's last run.
-        key = f"{job.name}#{order}"
         self._apscheduler.add_job(
             entry.fire,
             GridTrigger(entry, self._clock),
-            id=key,
-            name=job.name,
+            id=job.name,
             next_run_time=self._clock.wall_at(anchor_ns),
         )
-        self._keys[job.name] = key
-        self._entries[key] = entry
+        self._entries[job.name] = entry
 
     def _overrun(self, event: JobSubmissionEvent) -> None:
         entry = self._entries.get(event.job_id)
@@ -155,8 +150,8 @@ class Scheduler:
     def _clock_was_set(self, step_s: float) -> None:
         log.warning("the wall clock was set: step_s=%.3f; the schedules keep their monotonic grid", step_s)
         self._apscheduler.pause()
-        for key, entry in self._entries.items():
-            self._apscheduler.modify_job(key, next_run_time=self._clock.wall_at(entry.next_wake_ns()))
+        for name, entry in self._entries.items():
+            self._apscheduler.modify_job(name, next_run_time=self._clock.wall_at(entry.next_wake_ns()))
         self._apscheduler.resume()
         self._observer.on_clock_step(step_s)
 

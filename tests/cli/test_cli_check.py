@@ -15,8 +15,11 @@ targets:
     api_key_env: PROD_KEY
     prices: {input_per_mtok: 0, output_per_mtok: 2.5, currency: EUR}
     probes:
-      - {name: short, kind: chat, timeout: 10s, params: {max_tokens: 100}, sla: {ttft: {p99: 500ms},
-      availability: 99.5%}}
+      - name: short
+        kind: chat
+        timeout: 10s
+        params: {max_tokens: 100}
+        sla: {ttft: {p99: 500ms}, availability: 99.5%}
       - {name: slow, kind: chat, every: 1h, timeout: 20s, params: {max_tokens: 10}}
 benches:
   - {suite: light, every: 5m}

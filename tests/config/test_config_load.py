@@ -10,7 +10,7 @@ from exporter.model.clocks import Clock
 from exporter.model.configuration import EVERY_THREAD, BenchPlan, Configuration, WebOptions
 from exporter.model.kernel import Dtype
 from exporter.model.quiet import QuietHours
-from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, TlsOptions
+from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, Severity, TlsOptions
 from tests.config.kinds import KINDS, ChatParams
 
 ONE_TARGET = "targets:\n  - name: t\n    base_url: http://127.0.0.1:1/v1\n    model: m\n"
@@ -76,6 +76,21 @@ def test_objectives_carry_clock_percentile_and_threshold(tmp_path: Path) -> None
         Objective(sli="e2e_p99", ratio=0.99, clock=Clock.E2E, threshold_s=2.0),
         Objective(sli="availability", ratio=0.995),
     )
+
+
+def test_severity_of_a_clock_overrides_that_of_the_sla_overrides_page(tmp_path: Path) -> None:
+    sla = "{ttft: {p99: 1s}, e2e: {p50: 1s, severity: page}, availability: 99%, severity: ticket}"
+    mixed, plain = probes(
+        tmp_path,
+        f"{{name: a, kind: chat, sla: {sla}}}",
+        "{name: b, kind: chat, sla: {ttft: {p99: 1s}}}",
+    )
+    assert [(o.sli, str(o.severity)) for o in mixed.objectives] == [
+        ("ttft_p99", "ticket"),
+        ("e2e_p50", "page"),
+        ("availability", "ticket"),
+    ]
+    assert [o.severity for o in plain.objectives] == [Severity.PAGE]
 
 
 def test_clocks_come_from_the_kind_with_these_params(tmp_path: Path) -> None:

@@ -152,10 +152,13 @@ def test_before_the_first_result_counters_stand_at_0_and_nothing_is_invented():
         (family.INTERVAL, (), 15),
         (family.TIMEOUT, (), 30),
         (sla.OBJECTIVE, ("ttft_p99",), 0.99),
+        (sla.SEVERITY_INFO, ("ttft_p99", "page"), 1),
         (sla.THRESHOLD, ("ttft_p99",), 0.3),
         (sla.OBJECTIVE, ("e2e_p99",), 0.99),
+        (sla.SEVERITY_INFO, ("e2e_p99", "page"), 1),
         (sla.THRESHOLD, ("e2e_p99",), 1.25),
         (sla.OBJECTIVE, ("availability",), 0.995),
+        (sla.SEVERITY_INFO, ("availability", "page"), 1),
     ]
     assert len(values(samples, family.FAILED)) == len([o for o in FAILURES if o.counts_for_sla])
 

@@ -1,10 +1,12 @@
 """The info table, and what a reload leaves behind."""
 
+from dataclasses import replace
+
 import pytest
 
 from exporter.metrics.targets import departed, target_info
 from exporter.model.clocks import Clock
-from exporter.model.target import Connection
+from exporter.model.target import Connection, Severity
 from tests.metrics.builders import AVAILABILITY, TTFT_P99, plan, probe, target
 
 WHO = {"target": "prod", "model": "llama", "probe": "short"}
@@ -58,6 +60,11 @@ def test_the_same_configuration_leaves_nothing_behind():
             [plan("prod", probe(objectives=(AVAILABILITY,)))],
             (WHO | {"sli": "ttft_p99"},),
             id="an objective is gone",
+        ),
+        pytest.param(
+            [plan("prod", probe(objectives=(replace(TTFT_P99, severity=Severity.TICKET), AVAILABILITY)))],
+            (WHO | {"sli": "ttft_p99", "severity": "page"},),
+            id="a broken objective wakes nobody any more",
         ),
         pytest.param(
             [plan("prod", probe(connection=Connection.FRESH))],

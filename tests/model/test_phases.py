@@ -39,6 +39,12 @@ PHASES = [
         (None, None, None, 900, None, None),
         900,
     ),
+    (
+        "refused before the request was sent whole",
+        BACK | {"send_done_ns": None},
+        (5, 10, 25, None, 201, 159),
+        400,
+    ),
     ("hung before the headers", SENT | GIVEN_UP, (5, 10, 25, 1, 859, None), 900),
     ("hung in the body", SENT | {"headers_ns": 241 * MS} | GIVEN_UP, (5, 10, 25, 1, 200, 659), 900),
 ]

@@ -1,5 +1,7 @@
 """Clocks and their error spans, token counts, and what may never happen."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,16 @@ def test_bounds_of_a_gap_come_from_both_ends() -> None:
         pytest.approx(0.0025),
         pytest.approx(0.005),
     )
+
+
+def test_what_is_counted_from_sending_is_as_uncertain_as_the_sending() -> None:
+    sent_late = answered(piece(300, text()), piece(400, text(), stop()), piece(410, DONE))
+    sent_late = replace(sent_late, sent_by_ns=(sent_late.sent_ns or 0) + 12_000_000)
+    timing = timing_of(sent_late, read_answer(sent_late))
+    assert timing.ttft == Measured(0.3, pytest.approx(0.012), 0.0)
+    assert timing.ttfc == timing.ttft
+    assert timing.e2e == Measured(0.41, pytest.approx(0.012), 0.0)
+    assert timing.gaps == (Measured(0.1),)
 
 
 def body(payload: str, at_ms: float = 700, **more: object) -> Transcript:

@@ -108,6 +108,19 @@ async def test_the_request_as_the_server_saw_it(api: Api) -> None:
     }
 
 
+async def test_without_a_key_no_authorization_is_sent(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even the one that the environment holds for the SDK: it may be meant for another host."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-private")
+    async with ScriptedServer(GOOD) as server:
+        result = await probe(api, server.url)
+    assert result.outcome is Outcome.OK, result.detail
+    (request,) = server.requests
+    assert "authorization" not in request.headers
+    assert "openai-organization" not in request.headers
+    assert request.headers.get("accept-encoding", "identity") == "identity"
+
+
 async def test_a_kept_connection_is_used_again_and_said_so(api: Api) -> None:
     async with ScriptedServer(GOOD) as server:
         results = [await probe(api, server.url) for _ in range(3)]

@@ -2,12 +2,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
-from scheduler_recorder import Recorder
 
+from exporter.model.job import JobKind
 from exporter.model.schedule import Slot
 from exporter.scheduler.guard import Patience
 from exporter.scheduler.job import Job
 from exporter.scheduler.service import Scheduler
+from tests.scheduler.scheduler_recorder import Recorder
 
 IMPATIENT = Patience(beyond_deadline_s=0.05, after_cancel_s=0.05)
 
@@ -41,7 +42,7 @@ def a_job() -> Callable[..., Job]:
         return None
 
     def make(name: str = "job", **changes: object) -> Job:
-        fields = {"kind": "probe", "every_s": 0.1, "deadline_s": 1.0, "run": nothing, "delay_s": 0.0}
+        fields = {"kind": JobKind.PROBE, "every_s": 0.1, "deadline_s": 1.0, "run": nothing, "delay_s": 0.0}
         return Job(name=name, **(fields | changes))
 
     return make

@@ -54,8 +54,7 @@ async def test_schedules_keep_their_grid_when_the_clock_is_set(told, a_job, unti
     assert [told.runs(f"{n}") for n in range(20)] == [0] * 20, "nobody else was started by the step"
     grid = {slot.start_ns - slot.index * 100_000_000 for slot in slots}
     assert len(grid) == 1
-    missed = sum(told.missed.values())
-    assert missed == told.missed["job", MissCause.LATE] <= 4
+    assert {cause for _, cause in told.missed} <= {MissCause.LATE}
     assert told.accounted("job") >= slots[-1].index + 1
 
 

@@ -1,14 +1,14 @@
 """Runs that hang, crash, ignore their cancellation, or are cancelled."""
 
 import asyncio
+import contextlib
 import logging
-
-from scheduler_recorder import Recorder
 
 from exporter.model.schedule import MissCause
 from exporter.scheduler.guard import Patience
 from exporter.scheduler.job import Ending
 from exporter.scheduler.service import Scheduler
+from tests.scheduler.scheduler_recorder import Recorder
 
 SECRET = "sk-very-secret"
 
@@ -50,11 +50,9 @@ async def test_a_run_that_ignores_its_cancellation_is_left_behind(
     release = asyncio.Event()
 
     async def stubborn(slot) -> None:
-        while not release.is_set():
-            try:
-                await release.wait()
-            except asyncio.CancelledError:
-                continue
+        with contextlib.suppress(asyncio.CancelledError):
+            await release.wait()
+        await release.wait()
 
     scheduler.add([a_job(run=stubborn, deadline_s=0.1)])
     await until(lambda: told.ended["job", Ending.ABANDONED] >= 2)
@@ -184,11 +182,9 @@ async def test_drain_tells_how_many_runs_nothing_can_end(told, a_job, until) -> 
     release = asyncio.Event()
 
     async def stubborn(slot) -> None:
-        while not release.is_set():
-            try:
-                await release.wait()
-            except asyncio.CancelledError:
-                continue
+        with contextlib.suppress(asyncio.CancelledError):
+            await release.wait()
+        await release.wait()
 
     scheduler = Scheduler(told, patience=Patience(beyond_deadline_s=0.05, after_cancel_s=0.05))
     scheduler.start()

@@ -78,6 +78,7 @@ def true_request(stamps_ms: list[int], done_ms: int) -> TrueRequest:
         connection=1,
         nth_on_connection=1,
         in_flight=1,
+        longest_write_ns=0,
         stamps_ns=tuple(stamp * MS for stamp in stamps_ms),
     )
 

@@ -41,17 +41,18 @@ def sequence_of(reply):
 
 
 def test_a_log_line_is_parsed():
-    line = "7 probe-1 0 200 100 200 500 600 4 8 3 120 3 2 5 16"
+    line = "7 probe-1 0 200 100 200 500 600 4 8 3 120 3 2 5 16 44"
     (true,) = parse_log(f"# head\n{line}\n#summary requests=1\n", "# head\n7 200 300 380 500\n")
     assert (true.sequence, true.request_id, true.kind, true.status) == (7, "probe-1", Kind.CHAT, 200)
     assert (true.received_ns, true.first_ns, true.last_ns, true.done_ns) == (100, 200, 500, 600)
     assert (true.chunks, true.tokens, true.latest_timer_ns, true.largest_gap_ns) == (4, 8, 3, 120)
     assert (true.fault, true.connection, true.nth_on_connection, true.in_flight) == (Fault.STALL, 2, 5, 16)
+    assert true.longest_write_ns == 44
     assert true.gaps_ns == (100, 80, 120)
 
 
 def test_what_never_happened_is_none():
-    (true,) = parse_log("1 - 2 0 100 0 0 0 0 0 0 0 2 1 1 1\n")
+    (true,) = parse_log("1 - 2 0 100 0 0 0 0 0 0 0 2 1 1 1 0\n")
     assert (true.request_id, true.first_ns, true.last_ns, true.done_ns) == (None, None, None, None)
     assert true.stamps_ns == ()
 
@@ -160,6 +161,21 @@ def test_a_client_that_leaves_is_logged(start, connect):
     assert connect(server).ask(server.with_shape(ttft_ms=0) + "/chat/completions", STREAM).ended == "complete"
     server.stop()
     assert {true.status for true in server.log()} == {-1, 200}
+
+
+def test_a_timer_of_a_closed_connection_does_not_fire_on_the_next_one(start, connect):
+    server = start("--itl-ms", "1", "--tokens", "2")
+    for _ in range(3):
+        leaving = connect(server)
+        leaving.send(request(server.with_shape(ttft_ms=40) + "/chat/completions", STREAM))
+        time.sleep(0.01)
+        leaving.__exit__()
+        following = connect(server)
+        assert following.ask(server.with_shape(ttft_ms=120) + "/chat/completions", STREAM).ended == "complete"
+    server.stop()
+    answered = [true for true in server.log() if true.status == 200]
+    assert len(answered) == 3
+    assert all(true.first_ns - true.received_ns >= 120 * MS for true in answered)
 
 
 def test_a_slow_reader_gets_everything_before_the_close(start, connect):

@@ -3,10 +3,10 @@ from collections.abc import AsyncIterator, Callable
 
 import aiohttp
 import pytest
-from web_site import ANSWERS, Site
 
 from exporter.web.limits import Limits
 from exporter.web.server import WebServer
+from tests.web.web_site import ANSWERS, Site
 
 
 @pytest.fixture

@@ -8,18 +8,18 @@ import threading
 
 import aiohttp
 import pytest
-from web_site import ANSWERS, Site
 
 from exporter.web.answers import Exposition, Reloaded
 from exporter.web.limits import Limits
 from exporter.web.server import ListenError, WebServer
+from tests.web.web_site import ANSWERS, Site
 
 
 async def raw(port: int, request: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(8):
             return await reader.read()
     except ConnectionResetError:
         return b""
@@ -161,6 +161,18 @@ async def test_an_address_that_is_not_ours_is_a_clear_error() -> None:
         ListenError, match=r"cannot listen on 192\.0\.2\.1:0: .*this machine has no such address"
     ):
         await WebServer(ANSWERS).start("192.0.2.1", 0)
+
+
+async def test_stopping_does_not_wait_for_idle_connections() -> None:
+    server = WebServer(ANSWERS)
+    port = await server.start("127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
+    await reader.readuntil(b"healthy\n")
+    async with asyncio.timeout(20):
+        await server.stop(60)
+        assert await reader.read() == b""
+    writer.close()
 
 
 async def test_stopping_lets_a_request_finish_and_takes_no_more() -> None:

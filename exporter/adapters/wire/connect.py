@@ -66,7 +66,7 @@ async def _connect(addresses: list[AddressInfo], peer: str, *, via_proxy: bool) 
         return await aiohappyeyeballs.start_connection(
             addresses, happy_eyeballs_delay=NEXT_ADDRESS_AFTER_S, socket_factory=_new_socket
         )
-    except OSError as error:
+    except (OSError, OverflowError) as error:  # a port above 65535 overflows
         fault, what = (Fault.PROXY, "proxy ") if via_proxy else (Fault.CONNECT, "")
         raise WireError(fault, f"cannot connect to {what}{peer}: {reason(error)}") from None
 

@@ -31,6 +31,11 @@ class Connection:
         self._socket = StampedSocket(sock, loop, clock, self)
 
     @property
+    def begun_ns(self) -> tuple[int, int] | None:
+        """Just before and just after the kernel took the first byte of the last write; None until it did."""
+        return self._socket.begun_ns
+
+    @property
     def flushed_ns(self) -> int | None:
         """When the kernel had taken everything written; None while some waits."""
         return self._socket.flushed_ns
@@ -41,7 +46,9 @@ class Connection:
 
     def write(self, data: bytes) -> None:
         """Send, encrypted where TLS is on."""
-        if self._tls is not None and self.usable:
+        if not self.usable:
+            return
+        if self._tls is not None:
             try:
                 data = self._tls.encrypt(data)
             except ssl.SSLError:

@@ -16,6 +16,7 @@ class Draft:
     connected_ns: int | None = None
     tls_done_ns: int | None = None
     sent_ns: int | None = None
+    sent_by_ns: int | None = None
     send_done_ns: int | None = None
     headers_ns: int | None = None
     complete_ns: int | None = None
@@ -25,6 +26,8 @@ class Draft:
     body: list[Piece] = field(default_factory=list)
     lateness_ns: list[int] = field(default_factory=list)
     reads: int = 0
+    answered: bool = False
+    """The stream said ``[DONE]``; only the end of the HTTP message was still waited for."""
     reused: bool = False
     peer: str | None = None
     family: str | None = None
@@ -53,6 +56,7 @@ class Draft:
             connected_ns=self.connected_ns,
             tls_done_ns=self.tls_done_ns,
             sent_ns=self.sent_ns,
+            sent_by_ns=self.sent_by_ns,
             send_done_ns=self.send_done_ns,
             headers_ns=self.headers_ns,
             complete_ns=self.complete_ns,

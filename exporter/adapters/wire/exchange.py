@@ -40,27 +40,32 @@ class Exchange:
             # More after the end: whoever closes the exchange finds the connection not reusable.
             self._parser.reusable = False
             return
-        draft = self._draft
-        draft.note_read(record)
+        self._draft.note_read(record)
         self._budget_bytes -= len(record.data) + _READ_COST_BYTES
+        error: WireError | None = None
         if self._budget_bytes < 0:
-            self._end(WireError(Fault.TOO_LARGE, f"the response takes more than {self._max_bytes} bytes"))
-            return
-        try:
-            body = self._parser.feed(record.data)
-        except WireError as error:
+            error = WireError(Fault.TOO_LARGE, f"the response takes more than {self._max_bytes} bytes")
+        else:
+            try:
+                self._parser.feed(record.data)
+            except WireError as failure:
+                error = failure
+        self._note(record, self._parser.take_body())
+        if error is not None or self._parser.complete:
             self._end(error)
-            return
-        if draft.headers_ns is None and self._parser.headers_complete:
+
+    def _note(self, record: Record, body: bytes) -> None:
+        """Enter what a read brought; also one that turned out to be bad further on."""
+        draft, parser = self._draft, self._parser
+        if draft.headers_ns is None and parser.headers_complete:
             draft.headers_ns = record.at_ns
-            draft.status = self._parser.status
-            draft.http_version = self._parser.version
-            draft.headers = tuple(self._parser.headers)
+            draft.status = parser.status
+            draft.http_version = parser.version
+            draft.headers = tuple(parser.headers)
         if body:
             draft.body.append(Piece(record.at_ns, record.earliest_ns, record.read_ns, body))
-        if self._parser.complete:
+        if parser.complete:
             draft.complete_ns = record.at_ns
-            self._end(None)
         elif body and self._drain is None:
             self._watch_for_done(body)
 
@@ -92,6 +97,7 @@ class Exchange:
         """
         window = self._tail + body
         if b"[DONE]" in window and any(line in window for line in _DONE_LINES):
+            self._draft.answered = True
             self._drain = self._loop.call_later(DRAIN_S, self._end, None)
         self._tail = window[-_LONGEST_DONE_LINE:]
 
@@ -109,7 +115,7 @@ class Exchange:
 async def carry(connection: Connection, request: bytes, draft: Draft, max_bytes: int, now_ns: int) -> bool:
     """Send the request and receive the response; True when the connection may be kept.
 
-    ``now_ns`` becomes the time of sending.  Raises WireError.
+    ``now_ns`` becomes the time of sending where not a byte can be sent.  Raises WireError.
     """
     exchange = Exchange(asyncio.get_running_loop(), draft, max_bytes)
     connection.lend(exchange)
@@ -119,5 +125,7 @@ async def carry(connection: Connection, request: bytes, draft: Draft, max_bytes:
         await exchange.over
     finally:
         exchange.stop_waiting()
+        if connection.begun_ns is not None:
+            draft.sent_ns, draft.sent_by_ns = connection.begun_ns
         draft.send_done_ns = connection.flushed_ns
     return exchange.reusable and connection.usable and connection.flushed_ns is not None

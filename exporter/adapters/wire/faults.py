@@ -1,5 +1,9 @@
 """What goes wrong on the wire, as a value that can be raised below the adapter's surface."""
 
+import os
+import socket
+import ssl
+
 from exporter.model.transcript import Fault
 
 
@@ -13,6 +17,12 @@ class WireError(Exception):
 
 
 def reason(error: BaseException) -> str:
-    """Return an error's own words, in one short line."""
-    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(str(words).split())[:200]
+    """Return an error's own words, in one short line.
+
+    asyncio puts the address into the words of a failed connect, so for those the system's words are taken.
+    """
+    words = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.errno is not None:
+        own = isinstance(error, (socket.gaierror, ssl.SSLError))
+        words = (error.strerror or words) if own else os.strerror(error.errno)
+    return " ".join(words.split())[:200]

@@ -24,20 +24,23 @@ class ResponseParser:
         self.reusable = False
         """The server will take another request on this connection."""
 
-    def feed(self, data: bytes) -> bytes:
-        """Return the body bytes that ``data`` holds.
+    def feed(self, data: bytes) -> None:
+        """Parse the next bytes; those after the message make the connection unusable.
 
-        Raises WireError(PROTOCOL) when it is not HTTP.  Bytes after the message make the connection unusable.
+        Raises WireError(PROTOCOL) when it is not HTTP; what came before that is kept.
         """
         if self.complete:
-            self.reusable = False
-            return b""
+            self.reusable = self.reusable and not data
+            return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             raise WireError(Fault.PROTOCOL, "the server switched protocols unasked") from None
         except httptools.HttpParserError as error:
             self._refuse(error)
+
+    def take_body(self) -> bytes:
+        """Return the body bytes that were parsed since the last call."""
         if not self._body:
             return b""
         body = self._body[0] if len(self._body) == 1 else b"".join(self._body)

@@ -39,10 +39,10 @@ class WatchingSelector(selectors.DefaultSelector):
             self._looked_ns = looked_ns
             return ready
         self._looked_before_ns = looked_ns
-        before = self._meter.read()
+        before = self._meter.before_sleep()
         self._looked_ns = self._monotonic_ns()
         ready = super().select(timeout)
-        after = self._meter.read()
+        after = self._meter.after_sleep()
         if before is not None and after is not None:
             self._sleep = (before, after)
         return ready

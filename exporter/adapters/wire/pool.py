@@ -8,7 +8,8 @@ from exporter.adapters.wire.proxy import Proxy
 from exporter.adapters.wire.request import Origin
 from exporter.model.target import TlsOptions
 
-MAX_IDLE_S = 600.0
+MAX_IDLE_S = 120.0
+"""Shorter than the four minutes and more after which address translators forget a silent connection."""
 MAX_IDLE_EACH = 64
 MAX_IDLE_ALL = 1024
 

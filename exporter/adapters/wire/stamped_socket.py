@@ -63,6 +63,8 @@ class StampedSocket:
         self._segments: int | None = 0
         self._out = bytearray()
         self._reading = True
+        self.begun_ns: tuple[int, int] | None = None
+        """Just before and just after the kernel took the first byte of the last write; None until it did."""
         self.flushed_ns: int | None = None
         """When the last byte written so far was taken by the kernel; None while some wait."""
         self.is_open = True
@@ -80,6 +82,7 @@ class StampedSocket:
         was_idle = not self._out
         self._out += data
         if was_idle:
+            self.begun_ns = None
             self._on_writable()
 
     def read_now(self) -> None:
@@ -98,8 +101,10 @@ class StampedSocket:
         self._sock.close()
 
     def _on_writable(self) -> None:
+        before_ns = self._clock.now_ns()
         try:
             sent = self._sock.send(self._out)
+            self.begun_ns = self.begun_ns or (before_ns, self._clock.now_ns())
         except (BlockingIOError, InterruptedError):
             sent = 0
         except OSError:

@@ -1,5 +1,6 @@
 """The wire as a transport of httpx2, so that an SDK builds the requests and the wire carries them."""
 
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from exporter.adapters.wire.wire import Receipt, Wire
 from exporter.model.target import TlsOptions
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# The SDK shall not act on these: decode (we ask for identity), remember across probes, or prepare to follow.
+# What the SDK shall not act on: inflate (a small body may become any size), remember, prepare to follow.
 _NOT_FOR_THE_SDK = frozenset({"content-encoding", "set-cookie", "location"})
 
 
@@ -46,7 +47,11 @@ class WireTransport(httpx2.AsyncBaseTransport):
         transcript = await self._wire.exchange(await _wire_request(request, call), call.receipt)
         if transcript.status is None:
             raise httpx2.TransportError(transcript.fault_detail, request=request)
-        headers = [(name, value) for name, value in transcript.headers if name not in _NOT_FOR_THE_SDK]
+        headers = [
+            (name.encode("latin-1"), value.encode("latin-1"))
+            for name, value in transcript.headers
+            if name not in _NOT_FOR_THE_SDK
+        ]
         return httpx2.Response(transcript.status, headers=headers, stream=_Body(transcript.content))
 
 
@@ -54,7 +59,7 @@ class _Body(httpx2.AsyncByteStream):
     def __init__(self, content: bytes) -> None:
         self._content = content
 
-    async def __aiter__(self):  # type: ignore[no-untyped-def]
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         yield self._content
 
 

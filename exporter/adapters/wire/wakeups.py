@@ -9,7 +9,7 @@ _RECORD_BYTES = 96
 
 
 class Reading(NamedTuple):
-    """The account of one thread at one moment; ``account`` is unparsed, because most are never looked at."""
+    """One thread at one moment; ``account`` is unparsed, because most are never looked at."""
 
     at_ns: int
     cpu_ns: int
@@ -22,15 +22,26 @@ class WakeupMeter:
     It tells what a clock alone cannot: of the time between two moments, how much was sleep.
     """
 
-    __slots__ = ("_fd", "_thread_id")
+    __slots__ = ("_account", "_fd", "_thread_id")
 
     def __init__(self) -> None:
         self._fd = -1
         self._thread_id = -1
+        self._account = b""
 
-    def read(self) -> Reading | None:
-        """Return the account of the calling thread, or None where the kernel keeps none."""
-        thread_id = threading.get_native_id()
+    def before_sleep(self) -> Reading | None:
+        """Return a reading whose account is the last one taken.
+
+        Reading the account lets go of the interpreter lock, and this is no moment to lose it.  What happened
+        since then counts as part of the sleep, which can only widen a bound.
+        """
+        if self._thread_id != threading.get_native_id() and self.after_sleep() is None:
+            return None
+        return Reading(time.monotonic_ns(), time.thread_time_ns(), self._account) if self._account else None
+
+    def after_sleep(self) -> Reading | None:
+        """Return a reading of the calling thread, or None where the kernel keeps no account."""
+        at_ns, cpu_ns, thread_id = time.monotonic_ns(), time.thread_time_ns(), threading.get_native_id()
         if thread_id != self._thread_id:
             self.close()
             self._thread_id = thread_id
@@ -40,13 +51,15 @@ class WakeupMeter:
                 return None
         if self._fd < 0:
             return None
-        return Reading(time.monotonic_ns(), time.thread_time_ns(), os.pread(self._fd, _RECORD_BYTES, 0))
+        self._account = os.pread(self._fd, _RECORD_BYTES, 0)
+        return Reading(at_ns, cpu_ns, self._account)
 
     def close(self) -> None:
         """Give the file back."""
         if self._fd >= 0:
             os.close(self._fd)
         self._fd = self._thread_id = -1
+        self._account = b""
 
 
 def woken_not_before(before: Reading, after: Reading) -> int | None:

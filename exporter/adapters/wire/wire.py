@@ -62,7 +62,8 @@ class Wire:
         except WireError as error:
             fault, detail = error.fault, error.detail
         except TimeoutError:
-            fault, detail = Fault.DEADLINE, f"not over after {request.timeout_s:g} s"
+            if not draft.answered:
+                fault, detail = Fault.DEADLINE, f"not over after {request.timeout_s:g} s"
         except asyncio.CancelledError:
             if receipt is not None:
                 receipt.transcript = draft.finish(self._clock.now_ns(), Fault.CANCELLED, "cancelled")

@@ -86,7 +86,28 @@ TTFT = Family(
     type=Type.HISTOGRAM,
     labels=WHO,
     unit="seconds",
-    buckets=(0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2, 3, 5, 7.5, 10, 20, 40, 80),
+    buckets=(
+        0.0025,
+        0.005,
+        0.01,
+        0.025,
+        0.05,
+        0.1,
+        0.2,
+        0.35,
+        0.5,
+        0.75,
+        1,
+        1.5,
+        2,
+        3,
+        5,
+        7.5,
+        10,
+        20,
+        40,
+        80,
+    ),
     help=f"TTFT = {FORMULA[Clock.TTFT]}; connect and TLS come before. {_SUCCESS_ONLY}",
 )
 TTFC = Family(
@@ -102,7 +123,7 @@ ITL = Family(
     type=Type.HISTOGRAM,
     labels=WHO,
     unit="seconds",
-    buckets=(0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5),
+    buckets=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2.5),
     help=f"Chunk gap (ITL) = {FORMULA[Clock.ITL]}; an event may carry several tokens. {_SUCCESS_ONLY}",
 )
 TPOT = Family(
@@ -110,7 +131,7 @@ TPOT = Family(
     type=Type.HISTOGRAM,
     labels=WHO,
     unit="seconds",
-    buckets=(0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5),
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5),
     help=f"TPOT = {FORMULA[Clock.TPOT]}, one value a request. {_SUCCESS_ONLY}",
 )
 DURATION = Family(
@@ -118,7 +139,7 @@ DURATION = Family(
     type=Type.HISTOGRAM,
     labels=WHO,
     unit="seconds",
-    buckets=(0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600),
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600),
     help=f"E2E = {FORMULA[Clock.E2E]}. {_SUCCESS_ONLY}",
 )
 PHASE = Family(

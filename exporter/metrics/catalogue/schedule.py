@@ -20,7 +20,7 @@ LAG = Family(
     name="inference_probe_schedule_lag_seconds",
     type=Type.HISTOGRAM,
     unit="seconds",
-    buckets=(0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10),
+    buckets=(0.0003, 0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.3, 1, 3, 10),
     help="Start of a probe - its slot, over all probes. Latencies count from the start, not from the slot.",
 )
 CRASHES = Family(

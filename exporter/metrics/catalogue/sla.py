@@ -2,6 +2,7 @@
 
 from exporter.metrics.catalogue.probe import WHO
 from exporter.metrics.family import Family, Type
+from exporter.model.target import Severity
 
 _SLI = (*WHO, "sli")
 
@@ -51,6 +52,13 @@ THRESHOLD = Family(
     unit="seconds",
     help="Latency within which a request is good; absent for availability.",
 )
+SEVERITY_INFO = Family(
+    name="inference_sla_severity_info",
+    type=Type.GAUGE,
+    labels=(*_SLI, "severity"),
+    closed=(("severity", tuple(map(str, Severity))),),
+    help="1 for each objective, with what its alert does: page wakes somebody, ticket waits.",
+)
 
 SLA: tuple[Family, ...] = (
     REQUESTS,
@@ -60,4 +68,5 @@ SLA: tuple[Family, ...] = (
     CONSECUTIVE,
     OBJECTIVE,
     THRESHOLD,
+    SEVERITY_INFO,
 )

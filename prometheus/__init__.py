@@ -1,0 +1,1 @@
+"""Builds the recording rules and alerts in ``rules/`` from the metric catalogue."""
