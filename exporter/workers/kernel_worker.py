@@ -21,6 +21,7 @@ from exporter.model.protocol import (
 )
 from exporter.workers.channel import Channel, die_with_parent
 from exporter.workers.faults import one_line, verdict_of
+from exporter.workers.limits import go_first
 
 _NO_TORCH = "torch is not installed; kernel benches need it: pip install 'inference-exporter[bench]'"
 
@@ -28,6 +29,7 @@ _NO_TORCH = "torch is not installed; kernel benches need it: pip install 'infere
 def main(parent_pid: int) -> None:
     """Answer every question on standard input, one line each."""
     die_with_parent(parent_pid)
+    go_first()
     channel = Channel()
     for data in channel.questions():
         question = question_from_json(data)
