@@ -81,23 +81,25 @@ def share(window: str) -> Record:
 
 
 def evidence(window: str) -> Record:
-    """Return the effective evidence over a window.
+    """Return the effective evidence over a window."""
+    return Record(effective(window), effective_of(breaches(window), requests(window), runs(window)))
+
+
+def effective_of(breached: str, held: str, began: str) -> str:
+    """Return the effective evidence of so many breaches, requests and runs, each a recorded series.
 
     Both logarithms are clamped: where every request breaches, or none does, 0 * ln 0 is NaN, and an alert
     that compares with NaN is silent.
     """
-    n, q = requests(window), BUDGET
-    k = f"clamp_min({breaches(window)}, 1e-9)"
-    good = f"clamp_min({n} - {breaches(window)}, 1e-9)"
-    return Record(
-        effective(window),
-        f"""
+    n, q = held, BUDGET
+    k = f"clamp_min({breached}, 1e-9)"
+    good = f"clamp_min({n} - {breached}, 1e-9)"
+    return f"""
         (
           {k} * ln({k} / ({n} * {q}))
           + {good} * ln({good} / ({n} * (1 - {q})))
         )
-        * clamp_max({runs(window)} / {k}, 1)
-        * ({breaches(window)} > bool {n} * {q})
+        * clamp_max({began} / {k}, 1)
+        * ({breached} > bool {n} * {q})
         and {n} > 0
-        """,
-    )
+        """

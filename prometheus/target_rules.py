@@ -10,6 +10,8 @@ from prometheus.promql import PROBE, Pace, at_least
 DOWN_WINDOWS = ("3m", "5m", "10m", "30m", "6h")
 """The shortest of these that holds four slots decides; probes every 75 minutes or less are covered."""
 DOWN_PROBES = 4
+KEEP_DOWN = "20m"
+"""Longer than the page on an objective outlasts a recovery: while this fires, that one is muted."""
 ERRORS = (("15m", 0.2), ("1h", 0.05))
 """Window, and the share of failures in it that is too high."""
 SLOWER = 1.3
@@ -27,7 +29,7 @@ def targets(pace: Pace) -> Group:
             Alert(
                 name="InferenceTargetDown",
                 expr=_graded(_down(pace)),
-                keep=pace.of("5m"),
+                keep=pace.of(KEEP_DOWN),
                 summary="{{ $labels.target }} is down (model {{ $labels.model }}, probe {{ $labels.probe }})",
                 description="Every request of the last 3 minutes failed, and at least the last "
                 f"{DOWN_PROBES}.{main_reason(pace.of('15m'))}",

@@ -4,7 +4,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from exporter.config.reading import read_bounded
 from exporter.model.target import KeySource
+
+MAX_KEY_BYTES = 16_384
+"""More than any server takes as a header; a device without end is cut here."""
 
 
 class KeyUnavailable(Exception):  # noqa: N818 - it is a state of the configuration, named as such
@@ -31,7 +35,7 @@ def read_key(source: KeySource, environ: Mapping[str, str] = os.environ) -> str:
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return read_bounded(Path(path), MAX_KEY_BYTES).decode()
     except OSError as error:
         raise KeyUnavailable(f"key file {path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
+from prometheus_client import CollectorRegistry, exposition
+from prometheus_client.openmetrics import exposition as openmetrics_exposition
 from prometheus_client.process_collector import ProcessCollector
 
+from exporter.adapters import negotiation
 from exporter.adapters.exposition import Histograms, Scalars, header, table_lines
 from exporter.metrics.family import Family, InfoTable, Sample, Type
 
@@ -79,10 +80,12 @@ class Sink:
 
     def render(self, accept: str) -> tuple[bytes, str]:
         """Return the exposition in the format that the Accept header asks for, and its content type."""
-        encode, content_type = choose_encoder(accept)
-        openmetrics = content_type.startswith("application/openmetrics-text")
+        openmetrics = negotiation.prefers_openmetrics(accept)
         own = "".join(self._lines(openmetrics=openmetrics))
-        return own.encode() + encode(self._process), content_type
+        if openmetrics:
+            process = openmetrics_exposition.generate_latest(self._process)  # type: ignore[no-untyped-call]
+            return own.encode() + process, negotiation.OPENMETRICS
+        return own.encode() + exposition.generate_latest(self._process), negotiation.TEXT
 
     def _lines(self, *, openmetrics: bool) -> Iterator[str]:
         """Yield every family, parts before their totals."""

@@ -1,13 +1,16 @@
 """Scheduled jobs made from the configuration."""
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 
-from exporter.app.meter import Meter, probe_job_name
+from exporter.app.meter import Meter, confirm_job_name, probe_job_name
 from exporter.kernels.runner import BenchRunner
 from exporter.kernels.suite import SUITES
 from exporter.model.configuration import BenchPlan
+from exporter.model.confirmation import Confirmation
 from exporter.model.job import JobKind
 from exporter.model.schedule import Slot
+from exporter.model.sla import breaks_any
 from exporter.model.target import ProbeSpec, Target
 from exporter.probes.base import Doors, ProbeKind
 from exporter.scheduler.job import Job
@@ -15,6 +18,8 @@ from exporter.scheduler.locks import Needs
 
 BENCH_DELAY_S = 1.0
 """A bench starts soon after the service: a newcomer waits for it, and probes have their own stagger."""
+READING_S = 5.0
+"""On top of a request's deadline: the largest answer is read for 2.5 s, after it has come."""
 BENCH_MARGIN_S = 120.0
 """On top of a suite's own time: starting the worker and importing torch on a busy machine."""
 
@@ -30,17 +35,30 @@ class Jobs:
         self._benches = benches
         self._meter = meter
 
-    def probe(self, target: Target, spec: ProbeSpec) -> Job:
-        """Return the job of one probe; probes share their target."""
+    def probe(self, target: Target, spec: ProbeSpec) -> tuple[Job, ...]:
+        """Return the jobs of one probe, which share their target: its schedule, and its confirmations."""
+        needs = Needs(shared=frozenset({f"target:{target.name}"}))
+        confirmation = None if spec.confirm is None else Confirmation(spec.confirm)
         name = probe_job_name(target, spec)
-        return Job(
+        scheduled = Job(
             name=name,
             kind=JobKind.PROBE,
             every_s=spec.every_s,
-            deadline_s=spec.timeout_s,
-            run=self._probing(name, target, spec),
-            needs=Needs(shared=frozenset({f"target:{target.name}"})),
+            deadline_s=spec.timeout_s + READING_S,
+            run=self._probing(name, target, spec, confirmation),
+            needs=needs,
         )
+        if confirmation is None:
+            return (scheduled,)
+        confirming = Job(
+            name=confirm_job_name(target, spec),
+            kind=JobKind.CONFIRM,
+            every_s=confirmation.confirm.every_s,
+            deadline_s=spec.timeout_s + READING_S,
+            run=self._confirming(name, target, spec, confirmation),
+            needs=needs,
+        )
+        return (scheduled, confirming)
 
     def bench(self, plan: BenchPlan) -> Job:
         """Return the job of one bench plan; a bench has its devices to itself."""
@@ -58,11 +76,31 @@ class Jobs:
             delay_s=BENCH_DELAY_S,
         )
 
-    def _probing(self, name: str, target: Target, spec: ProbeSpec) -> Callable[[Slot], Awaitable[None]]:
+    def _probing(
+        self, name: str, target: Target, spec: ProbeSpec, confirmation: Confirmation | None
+    ) -> Callable[[Slot], Awaitable[None]]:
         kind = self._kinds[spec.kind]
 
         async def run(_slot: Slot) -> None:
-            self._meter.probed(name, await kind.run(target, spec, self._doors))
+            result = await kind.run(target, spec, self._doors)
+            self._meter.probed(name, result)
+            if confirmation is not None and breaks_any(result):
+                confirmation.breached(time.monotonic())
+
+        return run
+
+    def _confirming(
+        self, name: str, target: Target, spec: ProbeSpec, confirmation: Confirmation
+    ) -> Callable[[Slot], Awaitable[None]]:
+        kind = self._kinds[spec.kind]
+
+        async def run(_slot: Slot) -> None:
+            if not confirmation.take(time.monotonic()):
+                return
+            result = await kind.run(target, spec, self._doors)
+            self._meter.confirmed(name, result)
+            if breaks_any(result):
+                confirmation.breached(time.monotonic())
 
         return run
 

@@ -59,6 +59,12 @@ class Meter:
             self._sink.apply(samples.of(result))
             self._sink.apply(self._ledger.record(result))
 
+    def confirmed(self, name: str, result: ProbeResult) -> None:
+        """Record a confirmation, unless the probe's job has been taken off the schedule meanwhile."""
+        if self._probes.get(name) == (result.target, result.spec):
+            self._sink.apply(samples.of_confirmation(result))
+            self._sink.apply(self._ledger.confirm(result))
+
     def benched(self, report: BenchReport) -> None:
         """Record a kernel bench."""
         self._sink.apply(kernel_samples.of_report(report))
@@ -127,6 +133,17 @@ class Meter:
 def probe_job_name(target: Target, spec: ProbeSpec) -> str:
     """Return the unique name of a probe's job."""
     return f"probe:{target.name}/{spec.name}"
+
+
+def confirm_job_name(target: Target, spec: ProbeSpec) -> str:
+    """Return the unique name of the job of a probe's confirmations."""
+    return f"confirm:{target.name}/{spec.name}"
+
+
+def job_names(target: Target, spec: ProbeSpec) -> tuple[str, ...]:
+    """Return the names of every job of a probe."""
+    names = (probe_job_name(target, spec),)
+    return names if spec.confirm is None else (*names, confirm_job_name(target, spec))
 
 
 def _identity(target: Target, spec: ProbeSpec) -> Identity:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from exporter import __version__
 from exporter.adapters.openai_api import OpenAiApi
 from exporter.app.jobs import Jobs, bench_job_name
-from exporter.app.meter import Meter, probe_job_name
+from exporter.app.meter import Meter, job_names
 from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
 from exporter.model.configuration import Configuration, WebOptions
@@ -86,10 +86,13 @@ class Service:
         revision = os.environ.get("INFERENCE_EXPORTER_REVISION", "")
         self._meter.started(__version__, revision, platform.python_version())
         self._listen_to_signals()
-        await self._api.prepare()
-        self._scheduler.start()
-        self._scheduler.add([self._jobs.probe(job.target, job.spec) for job in jobs(self._configuration)])
-        self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
+        async with self._reloading:  # one that comes now has nothing yet to change
+            await self._api.prepare()
+            self._scheduler.start()
+            self._scheduler.add(
+                [one for job in jobs(self._configuration) for one in self._jobs.probe(job.target, job.spec)]
+            )
+            self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
@@ -114,14 +117,17 @@ class Service:
                 text = "\n".join(error.lines)
                 log.error("reload refused, the old configuration stays in force:\n%s", text)
                 return Reloaded(False, text)
+            if self._stopping.is_set():
+                return Reloaded(False, "the service is stopping; the configuration is read at the next start")
             plan = diff(self._configuration, new)
             await self._go_over(plan, new)
             log.info("reloaded: %s", plan.summary)
             return Reloaded(True, plan.summary)
 
     async def _go_over(self, plan: Plan, new: Configuration) -> None:
-        gone = [probe_job_name(job.target, job.spec) for job in plan.removed]
-        gone += [probe_job_name(change.old.target, change.old.spec) for change in plan.changed]
+        ended = [*plan.removed, *(change.old for change in plan.changed)]
+        begun = [*plan.added, *(change.new for change in plan.changed)]
+        gone = [name for job in ended for name in job_names(job.target, job.spec)]
         gone += [bench_job_name(bench) for bench in plan.benches_removed]
         await self._scheduler.remove(gone)
         if plan.benches_removed:
@@ -130,8 +136,7 @@ class Service:
         self._meter.reconfigured(new)
         self._scheduler.add(
             [
-                *(self._jobs.probe(job.target, job.spec) for job in plan.added),
-                *(self._jobs.probe(change.new.target, change.new.spec) for change in plan.changed),
+                *(one for job in begun for one in self._jobs.probe(job.target, job.spec)),
                 *(self._jobs.bench(bench) for bench in plan.benches_added),
             ]
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from exporter.config.address import is_loopback
+from exporter.config.reading import read_bounded
 from exporter.config.units import duration
 from exporter.model.configuration import Configuration, TargetPlan
 from exporter.model.target import KeySource, ProbeSpec, Target
@@ -71,10 +72,10 @@ def _key_missing(key: KeySource, environ: Mapping[str, str]) -> str:
         is_usual = key.env.isupper() and len(key.env) <= _USUAL_NAME_LENGTH
         return f"the environment variable {key.env if is_usual else 'of api_key_env'} is not set"
     try:
-        with Path(key.file or "").open("rb") as file:
-            return "" if file.read(1) else "api_key_file is empty; write the key into it"
+        is_empty = not read_bounded(Path(key.file or ""), 1)
     except (OSError, ValueError):
         return "api_key_file cannot be read; check that it is there and readable for this user"
+    return "api_key_file is empty; write the key into it" if is_empty else ""
 
 
 def _of_probe(spec: ProbeSpec) -> Iterator[str]:
@@ -82,6 +83,13 @@ def _of_probe(spec: ProbeSpec) -> Iterator[str]:
         yield (
             f"stall_timeout {duration(spec.stall_timeout_s)} is not shorter than timeout "
             f"{duration(spec.timeout_s)}, so it never strikes"
+        )
+    if spec.confirm is not None and not spec.objectives:
+        yield "confirm has no effect: without an sla there is no breach to confirm"
+    if spec.confirm is not None and spec.confirm.every_s >= spec.every_s:
+        yield (
+            f"confirm.every {duration(spec.confirm.every_s)} is not shorter than every "
+            f"{duration(spec.every_s)}, so a breach is not looked at sooner"
         )
     for objective in spec.objectives:
         if objective.threshold_s is not None and objective.threshold_s >= spec.timeout_s:

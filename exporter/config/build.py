@@ -8,6 +8,7 @@ from exporter.config import address, schema, units
 from exporter.config.crosscheck import Known
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
+from exporter.model.confirmation import Confirm
 from exporter.model.kernel import Dtype
 from exporter.model.quiet import QuietHours
 from exporter.model.roofline import Peak
@@ -30,7 +31,8 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             TargetPlan(
                 target=_target(target, folder),
                 probes=tuple(
-                    _probe(probe, file.defaults, probes[t, p]) for p, probe in enumerate(target.probes)
+                    _probe(probe, target.confirm or file.defaults.confirm, file.defaults, probes[t, p])
+                    for p, probe in enumerate(target.probes)
                 ),
             )
             for t, target in enumerate(file.targets)
@@ -96,7 +98,9 @@ def _prices(prices: schema.Prices | None) -> Prices | None:
     )
 
 
-def _probe(probe: schema.Probe, defaults: schema.Defaults, known: Known) -> ProbeSpec:
+def _probe(
+    probe: schema.Probe, confirm: schema.Confirm | None, defaults: schema.Defaults, known: Known
+) -> ProbeSpec:
     timeout_s = defaults.timeout if probe.timeout is None else probe.timeout
     stall_timeout_s = defaults.stall_timeout if probe.stall_timeout is None else probe.stall_timeout
     return ProbeSpec(
@@ -109,7 +113,14 @@ def _probe(probe: schema.Probe, defaults: schema.Defaults, known: Known) -> Prob
         params=known.params,
         objectives=_objectives(probe.sla),
         clocks=known.clocks,
+        confirm=_confirm(probe.confirm or confirm),
     )
+
+
+def _confirm(confirm: schema.Confirm | None) -> Confirm | None:
+    if confirm is None:
+        return None
+    return Confirm(every_s=confirm.every, for_s=confirm.for_, per_hour=confirm.per_hour)
 
 
 def _objectives(sla: schema.Sla) -> tuple[Objective, ...]:

@@ -5,18 +5,20 @@ from pathlib import Path
 
 from exporter.config.leaks import Location
 from exporter.config.problem import ConfigError, Problem
+from exporter.config.reading import read_bounded
 from exporter.config.tree import Document
 
 MAX_BYTES = 1_048_576
+PIPE_S = 5.0
+"""For a configuration out of a pipe, as in ``check <(decrypt config.yml)``; a reload must come back too."""
 
 
 def read(path: Path) -> str:
     """Return the text of the configuration file.  Raises ConfigError."""
     source = str(path)
     try:
-        with path.open("rb") as file:
-            # One byte more than allowed: a device or pipe without end is seen without reading it.
-            data = file.read(MAX_BYTES + 1)
+        # One byte more than allowed: a device or pipe without end is seen without reading it.
+        data = read_bounded(path, MAX_BYTES + 1, wait_s=PIPE_S)
     except FileNotFoundError:
         raise ConfigError(source, [Problem(None, "", "no such file; check the path")]) from None
     except IsADirectoryError:
@@ -51,8 +53,7 @@ def certificates(document: Document, folder: Path) -> Iterator[Problem]:
 
 def _certificate_text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES)
+        data = read_bounded(path, MAX_BYTES)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a path"
         return f"cannot be read ({why}); a relative path counts from the folder of this file"

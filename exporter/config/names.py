@@ -10,6 +10,7 @@ _LABEL = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _MAX_TEXT = 200
+_MAX_PATH = 4095
 
 OWN_LABELS = frozenset({"target", "model", "probe", "kind", "host", "api", "provider"})
 """Set by the exporter itself."""
@@ -33,6 +34,13 @@ def printable(text: str) -> str:
     """Return text of one line that can be a label value.  Raises ValueError."""
     if not text or text != text.strip() or not text.isprintable() or len(text) > _MAX_TEXT:
         raise ValueError(f"must be 1 to {_MAX_TEXT} printable characters without spaces at either end")
+    return text
+
+
+def path(text: str) -> str:
+    """Return the path of a file.  Raises ValueError."""
+    if not text or not text.isprintable() or len(text) > _MAX_PATH:
+        raise ValueError(f"must be the path of a file: 1 to {_MAX_PATH} printable characters")
     return text
 
 

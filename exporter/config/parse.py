@@ -118,6 +118,10 @@ class _Builder:
                 pass
 
     def _scalar(self, line: int, word: str, *, is_plain: bool, anchor: str | None) -> None:
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            raise YamlSyntaxError(
+                line, "half a surrogate pair (\\ud800 to \\udfff); write the character itself"
+            )
         if self.stack and isinstance(self.stack[-1].node.value, dict) and self.stack[-1].key is None:
             self.stack[-1].key, self.stack[-1].key_line = word, line
             return

@@ -55,6 +55,7 @@ Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
 Name = Annotated[str, AfterValidator(names.name)]
 Text = Annotated[str, AfterValidator(names.printable)]
+FilePath = Annotated[str, AfterValidator(names.path)]
 EnvName = Annotated[str, AfterValidator(names.env)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
@@ -66,6 +67,18 @@ class Section(BaseModel):
     """A mapping of the file: unknown keys are refused, values are not converted between types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Confirm(Section):
+    """Extra requests after a breach, so that a fault is told from chance sooner."""
+
+    every: Every = Field(default=3.0, description="Time from one to the next, 1s to 1d.")
+    for_: Timeout = Field(
+        default=60.0, alias="for", description="They end this long after the last breach, at most 1h."
+    )
+    per_hour: Annotated[int, Field(ge=1, le=3600)] = Field(
+        default=150, description="At most so many an hour, 1 to 3600."
+    )
 
 
 class Defaults(Section):
@@ -81,6 +94,9 @@ class Defaults(Section):
     )
     connection: ConnectionWord = Field(
         default="reuse", description="reuse keeps the connection between requests; fresh opens one for each."
+    )
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach; none where not given."
     )
 
 
@@ -164,6 +180,7 @@ class Probe(Section):
         default_factory=dict, description="What the kind takes; see its own table."
     )
     sla: Sla = Field(default=Sla(), description="What is promised of this probe.")
+    confirm: Confirm | None = Field(default=None, description="Extra requests after a breach.")
 
 
 class Prices(Section):
@@ -179,7 +196,7 @@ class Prices(Section):
 class Tls(Section):
     """How the server's certificate is checked."""
 
-    ca_file: str | None = Field(
+    ca_file: FilePath | None = Field(
         default=None, description="PEM file with the certificates to trust, beside this file."
     )
     insecure: bool = Field(False, description="true accepts any certificate: for tests only.")
@@ -205,7 +222,7 @@ class Target(Section):
     api_key_env: EnvName | None = Field(
         default=None, description="Environment variable that holds the API key."
     )
-    api_key_file: str | None = Field(
+    api_key_file: FilePath | None = Field(
         default=None, description="File that holds the API key; read again at each use."
     )
     labels: dict[Annotated[str, AfterValidator(names.label)], Text] = Field(
@@ -217,6 +234,9 @@ class Target(Section):
     tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
+    )
+    confirm: Confirm | None = Field(
+        default=None, description="Extra requests after a breach, for probes that say nothing themselves."
     )
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
 

@@ -40,6 +40,9 @@ def initial(target: Target, spec: ProbeSpec) -> Iterator[Sample]:
             yield Sample(family.INVALID, (*who, clock), None)
     for objective in spec.objectives:
         yield from _promised(who, objective)
+        if spec.confirm is not None:
+            for counter in (sla.CONFIRMATIONS, sla.CONFIRMATION_BREACHES, sla.CONFIRMATION_RUNS):
+                yield Sample(counter, (*who, objective.sli), None)
 
 
 def _promised(who: _Who, objective: Objective) -> Iterator[Sample]:
@@ -65,6 +68,11 @@ def of(result: ProbeResult) -> Iterator[Sample]:
         yield Sample(MISSED, (*who, result.outcome), 1)
     yield from _tokens(who, result.tokens)
     yield from _connection(who, result)
+
+
+def of_confirmation(result: ProbeResult) -> Iterator[Sample]:
+    """Yield what a confirmation changes beside the ledger: what it spent."""
+    yield from _tokens(result.identity.labels, result.tokens)
 
 
 def _verdict(who: _Who, result: ProbeResult) -> Iterator[Sample]:

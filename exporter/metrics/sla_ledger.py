@@ -31,6 +31,7 @@ class SlaLedger:
 
     def __init__(self) -> None:
         self._runs: dict[_Series, int] = {}
+        self._joint: dict[_Series, int] = {}
 
     def standing(self, identity: Identity, objectives: tuple[Objective, ...]) -> Iterator[Sample]:
         """Yield the runs as they stand, 0 for an objective not yet held against anything."""
@@ -46,11 +47,31 @@ class SlaLedger:
             before = self._runs.get(series, 0)
             self._runs[series] = next_run(before, promise)
             yield from _entries(series, promise, before)
+            if result.spec.confirm is not None:
+                yield from self._join(series, promise)
+
+    def confirm(self, result: ProbeResult) -> Iterator[Sample]:
+        """Yield what one confirmation adds; the row of the schedule goes on as if it had not been."""
+        for objective in result.spec.objectives:
+            series = (*result.identity.labels, objective.sli)
+            promise = decide(result.outcome, result.timing, objective)
+            if promise in {Promise.MET, Promise.BREACHED}:
+                yield Sample(sla.CONFIRMATIONS, series, 1)
+            if promise is Promise.BREACHED:
+                yield Sample(sla.CONFIRMATION_BREACHES, series, 1)
+            yield from self._join(series, promise)
 
     def forget(self, labels: Mapping[str, str]) -> None:
         """Drop the runs of every series that has all these labels."""
         names = (*WHO, "sli")
         self._runs = {s: run for s, run in self._runs.items() if not matches(names, s, labels)}
+        self._joint = {s: run for s, run in self._joint.items() if not matches(names, s, labels)}
+
+    def _join(self, series: _Series, promise: Promise) -> Iterator[Sample]:
+        before = self._joint.get(series, 0)
+        self._joint[series] = next_run(before, promise)
+        if promise is Promise.BREACHED and before == 0:
+            yield Sample(sla.CONFIRMATION_RUNS, series, 1)
 
 
 def _entries(series: _Series, promise: Promise, before: int) -> Iterator[Sample]:

@@ -165,5 +165,11 @@ def _has(value: object, *keys: str) -> bool:
     return isinstance(value, dict) and any(_text(value.get(key)) for key in keys)
 
 
+MOST_TOKENS = 1_000_000_000
+"""No request has more.  A counter never forgets, so one absurd number would spoil it for ever."""
+
+
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None

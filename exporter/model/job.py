@@ -7,4 +7,6 @@ class JobKind(StrEnum):
     """What a scheduled job does; the only source of the label ``kind`` of job metrics."""
 
     PROBE = "probe"
+    CONFIRM = "confirm"
+    """Extra requests of a probe after a breach."""
     BENCH = "bench"

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from exporter.model.clocks import Clock, Measured, Timing
 from exporter.model.outcome import Outcome
+from exporter.model.results import ProbeResult
 from exporter.model.target import Objective
 
 
@@ -37,6 +38,14 @@ def decide(outcome: Outcome, timing: Timing, objective: Objective) -> Promise:
     if False in kept:
         return Promise.BREACHED
     return Promise.UNDECIDED if None in kept else Promise.MET
+
+
+def breaks_any(result: ProbeResult) -> bool:
+    """Tell whether the request broke an objective of its probe."""
+    return any(
+        decide(result.outcome, result.timing, objective) is Promise.BREACHED
+        for objective in result.spec.objectives
+    )
 
 
 def _values(timing: Timing, clock: Clock) -> tuple[Measured, ...]:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from exporter.model.clocks import Clock
+from exporter.model.confirmation import Confirm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,8 @@ class ProbeSpec:
     objectives: tuple[Objective, ...] = ()
     clocks: frozenset[Clock] = frozenset()
     """The clocks that this kind with these parameters can give."""
+    confirm: Confirm | None = None
+    """None means that a breach is not looked at closer."""
 
 
 @dataclass(frozen=True, slots=True)

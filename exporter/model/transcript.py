@@ -17,6 +17,8 @@ class Fault(StrEnum):
     PROXY = "proxy"
     TLS = "tls"
     DEADLINE = "deadline"
+    UNATTENDED = "unattended"
+    """The deadline struck, but for more than a tenth of the time this program was not there to listen."""
     CLOSED = "closed"
     PROTOCOL = "protocol"
     TOO_LARGE = "too_large"

@@ -37,6 +37,7 @@ _BEFORE_RESPONSE = {
     Fault.PROXY: Outcome.CONNECT,
     Fault.TLS: Outcome.TLS,
     Fault.CLOSED: Outcome.CONNECT,
+    Fault.UNATTENDED: Outcome.CLIENT_OVERLOAD,
     Fault.PROTOCOL: Outcome.INVALID_RESPONSE,
     Fault.TOO_LARGE: Outcome.INVALID_RESPONSE,
 }

@@ -9,7 +9,7 @@ from exporter.model.clocks import Clock
 from exporter.model.results import ProbeResult
 from exporter.model.target import ProbeSpec, Target
 from exporter.model.verdict import judge
-from exporter.probes.base import Doors, ProbeKind, result_of
+from exporter.probes.base import Doors, ProbeKind, off_the_loop, result_of
 
 _OURS = frozenset({"model", "messages", "stream", "max_tokens", "max_completion_tokens", "temperature", "n"})
 
@@ -89,9 +89,14 @@ async def run(target: Target, spec: ProbeSpec, doors: Doors) -> ProbeResult:
     if not isinstance(params, Params):
         raise TypeError(f"the chat probe takes its own Params, not {type(params).__name__}")
     transcript = await doors.api.chat(target, spec, body_of(target.model, params))
-    answer = read_answer(transcript)
-    verdict = judge(transcript, answer, wants_stream=params.stream, stall_timeout_s=spec.stall_timeout_s)
-    return result_of(target, spec, transcript, answer, verdict, finished_unix_s=doors.unix_s())
+    finished_unix_s = doors.unix_s()
+
+    def read() -> ProbeResult:
+        answer = read_answer(transcript)
+        verdict = judge(transcript, answer, wants_stream=params.stream, stall_timeout_s=spec.stall_timeout_s)
+        return result_of(target, spec, transcript, answer, verdict, finished_unix_s=finished_unix_s)
+
+    return await off_the_loop(transcript, read)
 
 
 KIND = ProbeKind(name="chat", params=Params, clocks=clocks_of, run=run)

@@ -95,12 +95,12 @@ class Pages:
         )
 
     async def _send(self, request: web.Request, response: web.Response) -> None:
-        """Send while the place is held, and cut off a client that does not take it."""
+        """Send while the place is held, and cut off a client that does not take it; one may also go away."""
         try:
             async with asyncio.timeout(self._limits.send_s):
                 await response.prepare(request)
                 await response.write_eof()
-        except TimeoutError:
+        except (TimeoutError, ConnectionError):
             if request.transport is not None:
                 request.transport.abort()
 

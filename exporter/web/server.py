@@ -64,6 +64,7 @@ class WebServer:
             loop=asyncio.get_running_loop(),
             keepalive_timeout=self._limits.idle_s,
             lingering_time=self._limits.linger_s,
+            auto_decompress=False,  # no page reads a body, and a bad one made aiohttp log a traceback
             access_log=None,  # type: ignore[arg-type]  # None is how aiohttp turns it off
         )
 

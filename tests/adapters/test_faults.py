@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
 from exporter.adapters.wire.draft import Draft
 from exporter.adapters.wire.exchange import Exchange
 from exporter.adapters.wire.faults import WireError
+from exporter.adapters.wire.loop import new_event_loop
 from exporter.adapters.wire.resolve import MAX_LOOKUPS, AddressInfo, Resolver, system_lookup
 from exporter.adapters.wire.stamped_socket import Record
 from exporter.adapters.wire.wire import Wire
@@ -226,3 +228,32 @@ async def test_lookups_without_an_answer_are_bounded() -> None:
     release.set()
     for failed in await asyncio.gather(*tasks[:-1], return_exceptions=True):
         assert isinstance(failed, WireError)
+
+
+@pytest.mark.parametrize(
+    ("held_up_s", "fault"),
+    [
+        pytest.param((0.6,), Fault.UNATTENDED, id="before the deadline"),
+        pytest.param((0.2, 0.2, 0.2), Fault.UNATTENDED, id="several times"),
+        pytest.param((1.5,), Fault.UNATTENDED, id="past the deadline"),
+        pytest.param((0.0,), Fault.DEADLINE, id="never"),
+    ],
+)
+def test_a_deadline_that_nobody_listened_for_is_not_the_servers(
+    held_up_s: tuple[float, ...], fault: Fault
+) -> None:
+    async def main() -> None:
+        async def hold_up() -> None:
+            for one_s in held_up_s:
+                await asyncio.sleep(0.05)
+                time.sleep(one_s)  # noqa: ASYNC251 - what holds the loop up
+
+        wire = Wire(environ={})
+        async with serving(silent) as server, asyncio.TaskGroup() as group:
+            group.create_task(hold_up())
+            got = await wire.exchange(request_to(f"http://127.0.0.1:{server.port}/", timeout_s=1.0))
+        await wire.aclose()
+        assert got.fault is fault, got.fault_detail
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -213,6 +214,7 @@ async def test_concurrent_probes_with_different_keys_do_not_mix_them(api: OpenAi
         pytest.param(KeySource(env="FANCY_KEY"), "FANCY_KEY", id="not ASCII"),
         pytest.param(KeySource(file="/nonexistent/key"), "/nonexistent/key", id="no file"),
         pytest.param(KeySource(file="/"), "key file /", id="a directory"),
+        pytest.param(KeySource(file="/dev/zero"), "key file /dev/zero", id="a device without end"),
     ],
 )
 async def test_without_its_key_nothing_is_sent(source: KeySource, names: str) -> None:
@@ -225,6 +227,16 @@ async def test_without_its_key_nothing_is_sent(source: KeySource, names: str) ->
     assert names in got.fault_detail
     assert "s3cret" not in repr(got)
     assert server.connections == 0
+
+
+async def test_a_key_file_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "key")
+    api = OpenAiApi(Wire(environ={}), {})
+    async with serving(always(STREAM)) as server:
+        got = await api.chat(target(server, KeySource(file=str(tmp_path / "key"))), spec(), BODY)
+    await api.aclose()
+    assert got.fault is Fault.NO_KEY
+    assert "key cannot be read: a pipe" in got.fault_detail
 
 
 async def test_without_a_key_no_authorization_is_sent_whatever_the_environment_holds(

@@ -24,6 +24,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "targets[].tls": schema.Tls,
     "targets[].probes[]": schema.Probe,
     "sla": schema.Sla,
+    "confirm": schema.Confirm,
     "percentiles": schema.Latency,
     "benches[]": schema.Bench,
     "peaks{}": schema.Peak,

@@ -31,7 +31,7 @@ def test_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         raise PermissionError(13, "Permission denied")
 
     # By a stand-in, because the tests may run as root, whom no file mode stops.
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     assert said(tmp_path / "c.yml") == ": cannot be read: Permission denied; check owner and mode"
 
 
@@ -48,6 +48,35 @@ def test_huge_file(tmp_path: Path) -> None:
 
 def test_endless_device() -> None:
     assert said(Path("/dev/zero")) == ": is larger than 1 MiB; split the targets over several exporters"
+
+
+def test_pipe_without_a_writer_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PIPE_S", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    assert said(tmp_path / "pipe") == (
+        ": cannot be read: a pipe that nobody writes to the end of; check owner and mode"
+    )
+
+
+def test_pipe_that_never_ends_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PIPE_S", 0.05)
+    reader, writer = os.pipe()
+    os.write(writer, b"benches: [{suite: light}]\n")
+    try:
+        assert ": cannot be read: a pipe" in said(Path(f"/dev/fd/{reader}"))
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_certificates_out_of_a_pipe_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "ca.pem")
+    path = tmp_path / "c.yml"
+    path.write_text(
+        "targets: [{name: t, base_url: 'https://t/v1', model: m, tls: {ca_file: ca.pem}, "
+        "probes: [{name: p, kind: chat}]}]"
+    )
+    assert "tls.ca_file: cannot be read (a pipe that nobody writes to the end of)" in said(path)
 
 
 def test_pipe_is_read_like_a_file() -> None:

@@ -8,6 +8,7 @@ import pytest
 from exporter.config.load import load
 from exporter.model.clocks import Clock
 from exporter.model.configuration import EVERY_THREAD, BenchPlan, Configuration, WebOptions
+from exporter.model.confirmation import Confirm
 from exporter.model.kernel import Dtype
 from exporter.model.quiet import QuietHours
 from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, Severity, TlsOptions
@@ -91,6 +92,27 @@ def test_severity_of_a_clock_overrides_that_of_the_sla_overrides_page(tmp_path: 
         ("availability", "ticket"),
     ]
     assert [o.severity for o in plain.objectives] == [Severity.PAGE]
+
+
+def test_confirm_of_a_probe_overrides_that_of_the_target_overrides_the_default(tmp_path: Path) -> None:
+    text = """
+        defaults: {confirm: {every: 5s}}
+        targets:
+          - {name: a, base_url: "http://127.0.0.1:1/v1", model: m, probes: [{name: p, kind: chat}]}
+          - name: b
+            base_url: http://127.0.0.1:1/v1
+            model: m
+            confirm: {for: 2m}
+            probes: [{name: p, kind: chat}, {name: q, kind: chat, confirm: {per_hour: 9}}]
+        """
+    specs = [spec for plan in loaded(tmp_path, text).targets for spec in plan.probes]
+    assert [spec.confirm for spec in specs] == [
+        Confirm(every_s=5.0, for_s=60.0, per_hour=150),
+        Confirm(every_s=3.0, for_s=120.0, per_hour=150),
+        Confirm(every_s=3.0, for_s=60.0, per_hour=9),
+    ]
+    (plain,) = probes(tmp_path, "{name: a, kind: chat}")
+    assert plain.confirm is None
 
 
 def test_clocks_come_from_the_kind_with_these_params(tmp_path: Path) -> None:

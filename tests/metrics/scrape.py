@@ -7,11 +7,12 @@ from exporter.adapters.prometheus import Sink
 from exporter.metrics import service_samples as service
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
-from exporter.metrics.samples import initial, of
+from exporter.metrics.samples import initial, of, of_confirmation
 from exporter.metrics.sla_ledger import SlaLedger
 from exporter.metrics.targets import target_info
 from exporter.model.clocks import Clock, Measured, Phases, Timing, Tokens, TokensFrom
 from exporter.model.configuration import TargetPlan
+from exporter.model.confirmation import Confirm
 from exporter.model.job import JobKind
 from exporter.model.outcome import Outcome
 from exporter.model.results import ProbeResult
@@ -20,9 +21,10 @@ from exporter.model.target import Connection, Identity, ProbeSpec
 from exporter.model.transcript import StampSource
 from tests.metrics.builders import AVAILABILITY, E2E_P99, TTFT_P99, probe, target
 
+CONFIRM = Confirm(every_s=3.0, for_s=60.0, per_hour=150)
 CHAT = TargetPlan(
     target=target("prod", labels={"site": "fra1"}),
-    probes=(probe("short", objectives=(TTFT_P99, E2E_P99, AVAILABILITY)),),
+    probes=(probe("short", objectives=(TTFT_P99, E2E_P99, AVAILABILITY), confirm=CONFIRM),),
 )
 PLAIN = TargetPlan(
     target=target("lab", base_url="http://127.0.0.1:8000/v1", model="tiny"),
@@ -120,6 +122,9 @@ def told_sink() -> Sink:
     for result in story():
         sink.apply(of(result))
         sink.apply(ledger.record(result))
+    confirmation = outcome_of(CHAT, Outcome.HTTP_5XX, 97, tokens=Tokens(input=12))
+    sink.apply(of_confirmation(confirmation))
+    sink.apply(ledger.confirm(confirmation))
     sink.apply(service.probe_started(0.002))
     sink.apply(service.missed(Identity("prod", "llama", "short"), MissCause.OVERRUN, 2))
     sink.apply(service.ended(JobKind.PROBE, "crashed"))

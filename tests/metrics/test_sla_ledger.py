@@ -1,16 +1,20 @@
 """The running account of kept and broken promises."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from exporter.metrics.catalogue import sla
 from exporter.metrics.sla_ledger import SlaLedger, next_run
+from exporter.model.confirmation import Confirm
 from exporter.model.outcome import Outcome
 from exporter.model.sla import Promise
 from exporter.model.target import Identity
 from tests.metrics.builders import AVAILABILITY, TTFT_P99, probe, result, target, ttft
 
 WHO = Identity("prod", "llama", "short")
+CONFIRM = Confirm(every_s=3.0, for_s=60.0, per_hour=150)
 
 
 def totals(ledger, results):
@@ -38,6 +42,37 @@ CANCELLED = result(Outcome.CANCELLED)
 def test_requests_breaches_runs_undecided_and_the_row():
     story = [GOOD, SLOW, FAILED, GOOD, SLOW, EITHER, SLOW, CANCELLED, FAILED]
     assert totals(SlaLedger(), story) == (7, 5, 2, 1, 3)
+
+
+def joint(ledger, steps):
+    """Sums of the three families of confirmations; a step is a result and whether it confirms."""
+    sums = dict.fromkeys((sla.CONFIRMATIONS, sla.CONFIRMATION_BREACHES, sla.CONFIRMATION_RUNS), 0)
+    for one, confirms in steps:
+        confirming = replace(one, spec=replace(one.spec, confirm=CONFIRM))
+        for sample in ledger.confirm(confirming) if confirms else ledger.record(confirming):
+            if sample.family in sums and sample.labels[3] == "ttft_p99":
+                sums[sample.family] += sample.value
+    return tuple(sums.values())
+
+
+def test_confirmations_inside_one_blip_are_one_run_and_after_a_good_answer_another():
+    blip = [(SLOW, False), (SLOW, True), (FAILED, True), (SLOW, False), (SLOW, True)]
+    assert joint(SlaLedger(), blip) == (3, 3, 1)
+    assert joint(SlaLedger(), [*blip, (GOOD, True), (EITHER, True), (CANCELLED, True), (SLOW, False)]) == (
+        4,
+        3,
+        2,
+    )
+
+
+def test_confirmations_leave_the_account_of_the_schedule_alone():
+    ledger = SlaLedger()
+    joint(ledger, [(SLOW, False), (GOOD, True), (SLOW, True), (GOOD, True)])
+    assert totals(ledger, [SLOW]) == (1, 1, 0, 0, 2)
+
+
+def test_a_probe_that_does_not_confirm_has_no_account_of_it():
+    assert not [s for s in SlaLedger().record(SLOW) if s.family is sla.CONFIRMATION_RUNS]
 
 
 def test_a_target_that_was_down_from_the_start_has_one_run():

@@ -13,6 +13,16 @@ FAULTS = [
     Case(says="a certificate that fails", came=nothing(Fault.TLS, sent_ns=None), is_=Outcome.TLS),
     Case(says="closed before any response", came=nothing(Fault.CLOSED), is_=Outcome.CONNECT),
     Case(says="not HTTP", came=nothing(Fault.PROTOCOL), is_=Outcome.INVALID_RESPONSE),
+    Case(
+        says="a deadline that passed unattended",
+        came=nothing(Fault.UNATTENDED),
+        is_=Outcome.CLIENT_OVERLOAD,
+    ),
+    Case(
+        says="a deadline that passed unattended in the stream",
+        came=answered(*FEW, complete=False, fault=Fault.UNATTENDED),
+        is_=Outcome.CLIENT_OVERLOAD,
+    ),
     Case(says="headers without end", came=nothing(Fault.TOO_LARGE), is_=Outcome.INVALID_RESPONSE),
     Case(says="cancelled before", came=nothing(Fault.CANCELLED), is_=Outcome.CANCELLED),
     Case(

@@ -1,13 +1,14 @@
 """Whatever JSON a server sends, reading it raises nothing and invents nothing."""
 
 import json
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from exporter.model.answer import read_answer
-from exporter.model.delta import Channel, read_delta, read_error
+from exporter.model.delta import MOST_TOKENS, Channel, Usage, read_delta, read_error
 from exporter.model.timeline import phases_of, timing_of, tokens_of
 from exporter.model.verdict import judge
 from tests.model.streams import DONE, answered, piece
@@ -40,6 +41,14 @@ CHUNKS = st.fixed_dictionaries(
 def test_a_content_part_of_no_known_type_is_content(kind: object) -> None:
     said = {"content": [{"type": kind, "text": "a"}]}
     assert read_delta({"choices": [{"delta": said}]}).channels == {Channel.CONTENT}
+
+
+@pytest.mark.parametrize(
+    "count", [-5, MOST_TOKENS + 1, 10**400, 1e308, math.nan, math.inf, 7.0, "7", True, [7]]
+)
+def test_a_count_that_no_request_has_is_none(count: object) -> None:
+    usage = {"completion_tokens": count, "prompt_tokens": MOST_TOKENS}
+    assert read_delta({"usage": usage}).usage == Usage(input=MOST_TOKENS)
 
 
 @given(CHUNKS | DELTAS)

@@ -1,13 +1,17 @@
 """The chat kind: what it asks, which clocks it promises, and what it hands on."""
 
+import threading
+
 import pytest
 from pydantic import ValidationError
 
+from exporter.model.answer import Answer, read_answer
 from exporter.model.clocks import Clock, TokensFrom
 from exporter.model.outcome import Outcome
-from exporter.model.transcript import Fault, StampSource
+from exporter.model.transcript import Fault, StampSource, Transcript
+from exporter.probes import chat
 from exporter.probes.chat import Params, body_of, clocks_of, run
-from tests.model.streams import DONE, answered, piece, stop, texts, usage_event
+from tests.model.streams import DONE, answered, piece, stop, text, texts, usage_event
 from tests.probes.specs import FakeApi, doors, spec, target
 
 USER = {"role": "user", "content": "hi"}
@@ -161,3 +165,21 @@ async def test_the_stall_timeout_of_the_spec_names_the_class() -> None:
         (await run(target(), spec(stall_timeout_s=stall_s), doors(api))).outcome for stall_s in (1.0, 5.0)
     ]
     assert outcomes == [Outcome.TIMEOUT_STALL, Outcome.TIMEOUT_TOTAL]
+
+
+@pytest.mark.parametrize(("tokens", "is_large"), [(3, False), (20_000, True)])
+async def test_a_large_answer_is_read_away_from_the_loop(
+    tokens: int, is_large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = set()
+
+    def read(transcript: Transcript) -> Answer:
+        threads.add(threading.current_thread())
+        return read_answer(transcript)
+
+    monkeypatch.setattr(chat, "read_answer", read)
+    api = FakeApi(answered(piece(1, *[text()] * tokens, stop(), DONE)))
+    result = await run(target(), spec(params=Params()), doors(api))
+    assert result.outcome is Outcome.OK
+    assert result.tokens.output == tokens
+    assert (threads != {threading.main_thread()}) is is_large

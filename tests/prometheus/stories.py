@@ -124,6 +124,16 @@ def promise(
     }
 
 
+def confirmed(target: str, requests: str, breaches: str, runs: str) -> dict[str, str]:
+    """Return the series of a probe's confirmations."""
+    labels = f'{WHO.format(target=target)},sli="ttft_p99",{INSTANCE}'
+    return {
+        f"inference_sla_confirmations_total{{{labels}}}": requests,
+        f"inference_sla_confirmation_breaches_total{{{labels}}}": breaches,
+        f"inference_sla_confirmation_runs_total{{{labels}}}": runs,
+    }
+
+
 def healthy(target: str = "good", long: int = 800, **changes: object) -> dict[str, str]:
     """Return a target that keeps its objective, probed every 15 s."""
     return promise(target, f"0+4x{long}", f"0x{long}", f"0x{long}", f"0x{long}", long=long, **changes)

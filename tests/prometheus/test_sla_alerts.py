@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.prometheus.stories import INSTANCE, WHO, Story, healthy, judge, promise, with_texts
+from tests.prometheus.stories import INSTANCE, WHO, Story, confirmed, healthy, judge, promise, with_texts
 
 PAGE, TICKET = "InferenceSLABreach", "InferenceSLABreachSlow"
 GAP = "_x15"
@@ -55,9 +55,9 @@ STORIES = {
         },
         firing={"30m": {PAGE: ["prod/page"]}},
     ),
-    "a recovered target is quiet three quarters of an hour later": Story(
+    "a recovered target is quiet a quarter of an hour later": Story(
         series=promise("prod", "0+4x400", "0+4x60 240x340", "1x400", "0+4x60 0x340"),
-        firing={"60m": {PAGE: ["prod/page"]}, "105m": {PAGE: []}},
+        firing={"60m": {PAGE: ["prod/page"]}, "77m": {PAGE: []}},
     ),
     "a target that recovers from twenty percent is quiet two and a half hours later": Story(
         series=promise("prod", "0+4x400", "0+0.8x60 48x340", "0+0.65x60 39x340", "0x400"),
@@ -66,6 +66,17 @@ STORIES = {
     "long runs that evidence discounts page by the burn rate": Story(
         series=promise("prod", "0+4x400", "0+1.2x400", "0+0.06x400", "0x400"),
         firing={"70m": {PAGE: ["prod/page"]}},
+    ),
+    "twenty percent that confirmations see for six minutes page before the schedule alone could": Story(
+        series=promise("prod", "0+4x400", "0x100 0.8+0.8x20", "0x100 0.65+0.65x20", "0x120")
+        | confirmed("prod", "0x100 16+16x20", "0x100 3+3x20", "0x100 2.5+2.5x20")
+        | promise("plain", "0+4x400", "0x100 0.8+0.8x20", "0x100 0.65+0.65x20", "0x120"),
+        firing={"105m": {PAGE: []}, "107m": {PAGE: ["prod/page"]}},
+    ),
+    "a blip of three minutes that breaks every second request wakes nobody however often it is seen": Story(
+        series=promise("prod", "0+4x400", "0x100 2+2x2 6x100", "0x100 1+1x2 3x100", "0x200")
+        | confirmed("prod", "0x100 18+18x2 64x100", "0x100 9+9x2 27x100", "0x100 5+5x2 15x100"),
+        never=(PAGE,),
     ),
     "a first request that is slow is no breach of a percentile": Story(
         series=promise("prod", "1+4x100", "1x100", "1x100", "1 0x99"), never=(PAGE,), minutes=100

@@ -91,9 +91,9 @@ STORIES = {
         series=probe("prod", "0+4x200", "0x60 4 7 11+4x100", "1x60 0 1 0x100", "0+60x60 3600 3720 3720x100"),
         firing={"63m": {DOWN: []}, "64m": {DOWN: []}},
     ),
-    "a recovered target is up ten minutes later": Story(
+    "a recovered target is up half an hour later": Story(
         series=probe("prod", "0+4x200", "0+4x60 240x140", "0x60 1x140", "_x60 3600+60x140"),
-        firing={"60m": {DOWN: ["prod/ticket"]}, "72m": {DOWN: []}},
+        firing={"60m": {DOWN: ["prod/ticket"]}, "75m": {DOWN: ["prod/ticket"]}, "85m": {DOWN: []}},
     ),
     "a third of the requests failing is too much and one in a hundred is not": Story(
         series=probe("prod", "0+4x200", "0+1.3x200", "1x200", "0+60x200")

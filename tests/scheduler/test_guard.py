@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 
 from exporter.model.schedule import MissCause
 from exporter.scheduler.guard import Patience
@@ -26,6 +27,21 @@ async def test_a_hung_run_ends_and_its_schedule_goes_on(scheduler, told, a_job, 
     assert told.missed["hung", MissCause.OVERRUN] >= 2 * told.ended["hung", Ending.OVERDUE]
     assert told.runs("other") >= 2 * told.runs("hung")
     assert told.missed["other", MissCause.OVERRUN] == 0
+
+
+async def test_a_run_that_a_held_up_loop_made_late_may_end_by_itself(scheduler, told, a_job, until) -> None:
+    async def own_deadline(slot) -> None:
+        async with asyncio.timeout(0.2):
+            time.sleep(0.4)  # noqa: ASYNC251 - what holds the loop up
+            await asyncio.sleep(0)
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            asyncio.current_task().uncancel()
+            await asyncio.sleep(0.001)
+
+    scheduler.add([a_job(run=own_deadline, deadline_s=0.2, every_s=1)])
+    await until(lambda: told.runs("job") >= 1 and sum(told.ended.values()) >= 1)
+    assert told.ended["job", Ending.OVERDUE] == 0
 
 
 async def test_no_two_runs_of_a_job_overlap(scheduler, told, a_job, until) -> None:

@@ -179,7 +179,9 @@ def usage(
     return [*looks, Usage(minutes * 60, cpu_s, int(100_000_000 + drift_mb * 1e6), descriptors)]
 
 
-QUIET, LATE = (0, 500, 900, 990, 1000, *[1000] * 6), (0, 500, 900, 980, 985, *[1000] * 6)
+BUCKETS = len(schedule.LAG.buckets) + 1
+QUIET = (0, 500, 900, 990, 1000, *[1000] * (BUCKETS - 5))
+LATE = (0, 500, 900, 980, 985, 988, *[1000] * (BUCKETS - 6))
 
 
 @pytest.mark.parametrize(
@@ -196,13 +198,13 @@ QUIET, LATE = (0, 500, 900, 990, 1000, *[1000] * 6), (0, 500, 900, 980, 985, *[1
     ids=["all kept", "late", "costly", "leaky", "descriptors", "too few", "failed"],
 )
 def test_each_promise_of_many_probes_can_be_missed(*, lags, failures, used, configured, miss):
-    run = Run(scrape(0, lag(*[0] * 11)), scrape(500, lag(*lags), failures), usage(**used))
+    run = Run(scrape(0, lag(*[0] * BUCKETS)), scrape(500, lag(*lags), failures), usage(**used))
     misses = run.misses(configured)
     assert [miss in found for found in misses] == [True] * bool(miss)
 
 
 def test_the_lateness_quantile_is_named_by_its_bucket():
-    run = Run(scrape(0, lag(*[10] * 11)), scrape(500, lag(*(n + 10 for n in QUIET))), usage())
+    run = Run(scrape(0, lag(*[10] * BUCKETS)), scrape(500, lag(*(n + 10 for n in QUIET))), usage())
     assert run.lag_p99_s() == (0.003, 0.01)
 
 

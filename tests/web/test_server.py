@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import socket
+import struct
 import threading
 
 import aiohttp
@@ -69,6 +70,36 @@ async def test_a_client_that_does_not_take_its_scrape_is_cut_off(serve) -> None:
     with slow, contextlib.suppress(ConnectionResetError):
         received = sum(map(len, iter(lambda: slow.recv(65536), b"")))
         assert received < len(big.body)
+
+
+async def test_a_client_that_goes_away_is_not_an_error(serve, caplog) -> None:
+    rendering, go_on = threading.Event(), threading.Event()
+
+    def slow(accept: str) -> Exposition:
+        rendering.set()
+        go_on.wait(20)
+        return Exposition(b"x" * 32_000_000, "text/plain")
+
+    site = await serve(render=slow, limits=Limits(scrapes=1))
+    gone = socket.create_connection(("127.0.0.1", site.port))
+    gone.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    await asyncio.to_thread(rendering.wait, 20)
+    go_on.set()
+    await asyncio.to_thread(gone.recv, 1)
+    gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    gone.close()
+    async with asyncio.timeout(20):
+        while (await site.ask("HEAD", "/metrics"))[0] != 200:
+            pass
+    assert caplog.text == ""
+
+
+async def test_a_body_that_claims_to_be_packed_is_not_unpacked(serve, caplog) -> None:
+    site = await serve()
+    head = b"POST /-/reload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Encoding: gzip\r\n"
+    answer = await raw(site.port, head + b"Content-Length: 5\r\n\r\nabcde")
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert caplog.text == ""
 
 
 async def test_silent_and_dribbling_connections_are_closed(serve) -> None:

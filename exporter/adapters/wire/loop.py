@@ -10,6 +10,10 @@ from exporter.adapters.wire.wakeups import Reading, WakeupMeter, woken_not_befor
 _Ready = list[tuple[selectors.SelectorKey, int]]
 
 
+AWAY_NS = 50_000_000
+"""A turn of the loop takes 1 ms; one this long was held up."""
+
+
 class WatchingSelector(selectors.DefaultSelector):
     """A selector that looks before it sleeps.
 
@@ -25,15 +29,25 @@ class WatchingSelector(selectors.DefaultSelector):
         self._sleep: tuple[Reading, Reading] | None = None
         self._looked_ns = 0
         self._looked_before_ns = 0
+        self._left_ns = monotonic_ns()
+        self.away_ns = 0
+        """Time in which a callback kept everybody else waiting for more than ``AWAY_NS``."""
         self.round = 0
         """Counts the calls of ``select``."""
 
     def select(self, timeout: float | None = None) -> _Ready:
         """Wait as the base class does, and remember what the wait proves."""
+        ready = self._select(timeout)
+        self._left_ns = self._monotonic_ns()
+        return ready
+
+    def _select(self, timeout: float | None) -> _Ready:
         self.round += 1
         self._sleep = None
         self._looked_before_ns = self._looked_ns
         looked_ns = self._monotonic_ns()
+        if looked_ns - self._left_ns > AWAY_NS:
+            self.away_ns += looked_ns - self._left_ns
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
             self._looked_ns = looked_ns
@@ -77,3 +91,9 @@ class WatchingLoop(asyncio.SelectorEventLoop):
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """Return a loop on which error bounds are tight: ``asyncio.Runner(loop_factory=new_event_loop)``."""
     return WatchingLoop()
+
+
+def away_ns() -> int:
+    """Return for how long the running loop has been held up so far; 0 on a loop that keeps no account."""
+    loop = asyncio.get_running_loop()
+    return loop.watch.away_ns if isinstance(loop, WatchingLoop) else 0

@@ -11,11 +11,15 @@ from exporter.adapters.wire.connect import Connector
 from exporter.adapters.wire.draft import Draft
 from exporter.adapters.wire.exchange import carry
 from exporter.adapters.wire.faults import WireError
+from exporter.adapters.wire.loop import away_ns
 from exporter.adapters.wire.pool import MAX_IDLE_S, Pool, Route
 from exporter.adapters.wire.proxy import choose_proxy
 from exporter.adapters.wire.request import WireRequest, encode
 from exporter.adapters.wire.resolve import Resolver
 from exporter.model.transcript import Fault, Transcript
+
+_SHORT_NS = 250_000_000
+"""Being away for less than this says something about the machine, but nothing about the verdict."""
 
 
 class Receipt:
@@ -54,6 +58,7 @@ class Wire:
         ValueError for a request that cannot be written as HTTP.
         """
         draft = Draft(self._clock.now_ns())
+        away_before_ns = away_ns()
         fault: Fault | None = None
         detail = ""
         try:
@@ -63,7 +68,7 @@ class Wire:
             fault, detail = error.fault, error.detail
         except TimeoutError:
             if not draft.answered:
-                fault, detail = Fault.DEADLINE, f"not over after {request.timeout_s:g} s"
+                fault, detail = self._deadline(request, draft, away_ns() - away_before_ns)
         except asyncio.CancelledError:
             if receipt is not None:
                 receipt.transcript = draft.finish(self._clock.now_ns(), Fault.CANCELLED, "cancelled")
@@ -79,6 +84,21 @@ class Wire:
         if self._stamps_on is not None:
             self._stamps_on.close()
             self._stamps_on = None
+
+    def _deadline(self, request: WireRequest, draft: Draft, away_ns: int) -> tuple[Fault, str]:
+        """Tell a server that took too long from a program that was not there to listen.
+
+        A stopped process (or host) shows in how late the deadline struck, a blocked loop in its own account.
+        """
+        timeout_ns = int(request.timeout_s * 1e9)
+        late_ns = self._clock.now_ns() - draft.started_ns - timeout_ns
+        unattended_ns = max(late_ns, away_ns)
+        if unattended_ns > max(timeout_ns // 10, _SHORT_NS):
+            return (
+                Fault.UNATTENDED,
+                f"this program was held up for {unattended_ns / 1e9:.2g} s of the request",
+            )
+        return Fault.DEADLINE, f"not over after {request.timeout_s:g} s"
 
     async def _carry(self, request: WireRequest, draft: Draft) -> None:
         proxy = choose_proxy(request.origin, request.proxy, self._environ)

@@ -60,6 +60,26 @@ SEVERITY_INFO = Family(
     help="1 for each objective, with what its alert does: page wakes somebody, ticket waits.",
 )
 
+CONFIRMATIONS = Family(
+    name="inference_sla_confirmations_total",
+    type=Type.COUNTER,
+    labels=_SLI,
+    help="Extra requests after a breach, held against the objective. They come when things are bad, so they "
+    "are in no other family but the tokens: shares and percentiles stay those of the schedule.",
+)
+CONFIRMATION_BREACHES = Family(
+    name="inference_sla_confirmation_breaches_total",
+    type=Type.COUNTER,
+    labels=_SLI,
+    help="Confirmations that failed or took longer than the threshold.",
+)
+CONFIRMATION_RUNS = Family(
+    name="inference_sla_confirmation_runs_total",
+    type=Type.COUNTER,
+    labels=_SLI,
+    help="Runs of breaches in the sequence of scheduled requests and confirmations together.",
+)
+
 SLA: tuple[Family, ...] = (
     REQUESTS,
     BREACHES,
@@ -69,4 +89,7 @@ SLA: tuple[Family, ...] = (
     OBJECTIVE,
     THRESHOLD,
     SEVERITY_INFO,
+    CONFIRMATIONS,
+    CONFIRMATION_BREACHES,
+    CONFIRMATION_RUNS,
 )
