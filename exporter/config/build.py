@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from exporter.config import address, schema, units
+from exporter.config import address, bench_schema, schema, units
 from exporter.config.crosscheck import Known
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
@@ -71,7 +71,7 @@ def _target(target: schema.Target, folder: Path) -> Target:
     )
 
 
-def _peak(peak: schema.Peak) -> Peak:
+def _peak(peak: bench_schema.Peak) -> Peak:
     given = {dtype: getattr(peak, dtype.value) for dtype in Dtype}
     return Peak(
         flops_per_second={dtype: tera * 1e12 for dtype, tera in given.items() if tera is not None},

@@ -3,46 +3,11 @@
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from exporter.config import address, names, units
-from exporter.model.configuration import EVERY_THREAD
-
-MIN_EVERY_S = 1.0
-MAX_EVERY_S = 86400.0
-MAX_TIMEOUT_S = 3600.0
-
-
-def _every(value: object) -> float:
-    every_s = units.seconds(value)
-    if not MIN_EVERY_S <= every_s <= MAX_EVERY_S:
-        raise ValueError("must be 1s to 1d")
-    return every_s
-
-
-def _timeout(value: object) -> float:
-    timeout_s = units.seconds(value)
-    if not 0 < timeout_s <= MAX_TIMEOUT_S:
-        raise ValueError("must be more than 0s and at most 1h")
-    return timeout_s
-
-
-def _devices(value: object) -> object:
-    if value == "auto":
-        return []
-    if isinstance(value, str):
-        return [value]
-    if value == []:
-        raise ValueError("names no device; write auto for every device found")
-    return value
-
-
-def _threads(value: object) -> object:
-    return EVERY_THREAD if value == "all" else value
-
-
-def _quiet(value: object) -> object:
-    return [value] if isinstance(value, str) else value
+from exporter.config.bench_schema import Bench, Peak
+from exporter.config.section import EnvName, Every, FilePath, Name, Price, Section, Share, Text, Timeout
 
 
 def _listen(text: str) -> str:
@@ -50,23 +15,8 @@ def _listen(text: str) -> str:
     return text
 
 
-Every = Annotated[float, BeforeValidator(_every)]
-Timeout = Annotated[float, BeforeValidator(_timeout)]
-Share = Annotated[float, BeforeValidator(units.share)]
-Name = Annotated[str, AfterValidator(names.name)]
-Text = Annotated[str, AfterValidator(names.printable)]
-FilePath = Annotated[str, AfterValidator(names.path)]
-EnvName = Annotated[str, AfterValidator(names.env)]
-Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
-
-
-class Section(BaseModel):
-    """A mapping of the file: unknown keys are refused, values are not converted between types."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Confirm(Section):
@@ -249,40 +199,6 @@ class Target(Section):
         return self
 
 
-class Bench(Section):
-    """A suite of kernel benches on a schedule."""
-
-    suite: Name = Field(description="Name of the suite, such as light.")
-    every: Every = Field(default=300.0, description="Time from one start to the next, 1s to 1d.")
-    devices: Annotated[list[Annotated[str, AfterValidator(names.device)]], BeforeValidator(_devices)] = Field(
-        default_factory=list, description="auto (every device found), or cpu, mps, cuda:N, xpu:N."
-    )
-    threads: Annotated[int, Field(ge=1), BeforeValidator(_threads)] = Field(
-        default=1, description="Threads of a CPU operation: a number, or all that can run at once."
-    )
-    quiet: Annotated[list[Annotated[str, AfterValidator(units.hours_text)]], BeforeValidator(_quiet)] = Field(
-        default_factory=list, description="Hours of the day without a run, such as 08:00-18:00, local time."
-    )
-
-
-class Peak(Section):
-    """What one device can do at most; overrides what is known of it."""
-
-    float32: Rate | None = Field(default=None, description="Dense TFLOP/s in float32.")
-    tf32: Rate | None = Field(default=None, description="Dense TFLOP/s in TF32.")
-    bfloat16: Rate | None = Field(default=None, description="Dense TFLOP/s in bfloat16.")
-    float16: Rate | None = Field(default=None, description="Dense TFLOP/s in float16.")
-    float8_e4m3: Rate | None = Field(default=None, description="Dense TFLOP/s in 8-bit floating point.")
-    int8: Rate | None = Field(default=None, description="Dense TOP/s in 8-bit integers.")
-    bandwidth: Rate | None = Field(default=None, description="Memory bandwidth in GB/s.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError("names no peak; write one, such as {bfloat16: 989, bandwidth: 3350}")
-        return self
-
-
 class Web(Section):
     """Where the service answers."""
 
@@ -302,7 +218,7 @@ class File(Section):
     peaks: dict[Text, Peak] = Field(
         default_factory=dict, description="Peaks of devices by product name, where ours is missing or wrong."
     )
-    bench_state: str | None = Field(
+    bench_state: FilePath | None = Field(
         default=None,
         description="File that keeps what kernels took before; without it, until the service ends.",
     )
