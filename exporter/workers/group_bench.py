@@ -1,6 +1,5 @@
 """One case on one device: forecast, check, then time its variants in turns."""
 
-import gc
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -94,7 +93,6 @@ def _prepared(case: KernelCase, name: str) -> Iterator[tuple[torch.device, Watch
             yield device, watch
     finally:
         del watch
-        gc.collect()
         if accelerator:
             accelerator.release()
 
