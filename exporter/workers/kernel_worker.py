@@ -41,7 +41,7 @@ def main(parent_pid: int) -> None:
         # What an exception kept alive is free only now: memory for the next question.
         gc.collect()
         if not gc.get_freeze_count():
-            # Torch itself is not looked through again: that took 80 ms each time, a quarter of the light suite.
+            # Torch is not looked through again: that took 80 ms each time, a quarter of the light suite.
             gc.freeze()
 
 
