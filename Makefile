@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench generate accuracy interop clean
+.PHONY: help run test check bench generate accuracy load-accuracy interop clean
 
 help: ## show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -46,6 +46,9 @@ bench: $(VENV)/.run ## run the attention kernel bench once
 
 accuracy: $(VENV)/.dev ## measure our own error against the truth server (needs a C compiler)
 	$(BIN)/python -m benchmarks.accuracy
+
+load-accuracy: $(VENV)/.dev ## measure what load clients add, ours and others (needs a C compiler and root for priorities)
+	$(BIN)/python -m benchmarks.load
 
 interop: $(VENV)/.dev ## probe servers that others wrote, installed into a venv of their own
 	$(BIN)/python -m benchmarks.interop

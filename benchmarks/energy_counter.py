@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any
 
-from exporter.model.energy_window import EnergyTick
+from exporter.model.call_energy import EnergyTick
 
 POLL_S = 0.005
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from exporter.model.configuration import BenchPlan, Configuration
+from exporter.model.configuration import BenchPlan, Configuration, LoadSpec
+from exporter.model.load_result import Pricing
 from exporter.model.target import ProbeSpec, Target
 
 
@@ -18,6 +19,15 @@ class ProbeJob:
     def key(self) -> tuple[str, str]:
         """Names of target and probe: the same job, whatever else changes."""
         return (self.target.name, self.spec.name)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTest:
+    """One scheduled load test of one target."""
+
+    target: Target
+    spec: LoadSpec
+    pricing: Pricing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,11 @@ class Plan:
     benches_added: tuple[BenchPlan, ...]
     benches_removed: tuple[BenchPlan, ...]
     """A bench whose interval or devices change is removed and added."""
+    loads_added: tuple[LoadTest, ...] = ()
+    loads_removed: tuple[LoadTest, ...] = ()
+    """A load test of which anything changes is removed and added."""
+    power_changed: bool
+    """Whether devices are sampled otherwise from now on."""
     departed_targets: tuple[str, ...]
     """Names of targets that are no longer there."""
     restart_needed: tuple[str, ...]
@@ -53,6 +68,9 @@ class Plan:
             ("targets departed", len(self.departed_targets)),
             ("benches added", len(self.benches_added)),
             ("benches removed", len(self.benches_removed)),
+            ("load tests added", len(self.loads_added)),
+            ("load tests removed", len(self.loads_removed)),
+            ("power options changed", int(self.power_changed)),
         )
         changes = ", ".join(f"{what}: {count}" for what, count in counts if count)
         return "\n".join((changes or "no job changes", *self.restart_needed))
@@ -65,6 +83,14 @@ def jobs(configuration: Configuration) -> Iterator[ProbeJob]:
             yield ProbeJob(plan.target, spec)
 
 
+def loads(configuration: Configuration) -> Iterator[LoadTest]:
+    """Yield the scheduled load tests of a configuration, in the order of the file."""
+    for plan in configuration.targets:
+        for spec in plan.loads:
+            if spec.is_scheduled:
+                yield LoadTest(plan.target, spec, plan.pricing)
+
+
 def diff(old: Configuration, new: Configuration) -> Plan:
     """Return what changes from old to new; target and probe names are unique in each."""
     before = {job.key: job for job in jobs(old)}
@@ -73,12 +99,16 @@ def diff(old: Configuration, new: Configuration) -> Plan:
         Change(before[key], job) for key, job in after.items() if key in before and before[key] != job
     )
     names = {plan.target.name for plan in new.targets}
+    before_loads, after_loads = tuple(loads(old)), tuple(loads(new))
     return Plan(
         added=_without(after, before),
         removed=_without(before, after),
         changed=changed,
         benches_added=tuple(bench for bench in new.benches if bench not in old.benches),
         benches_removed=tuple(bench for bench in old.benches if bench not in new.benches),
+        loads_added=tuple(test for test in loads(new) if test not in before_loads),
+        loads_removed=tuple(test for test in loads(old) if test not in after_loads),
+        power_changed=old.power != new.power,
         departed_targets=tuple(plan.target.name for plan in old.targets if plan.target.name not in names),
         restart_needed=tuple(_restart_needed(old, new)),
     )

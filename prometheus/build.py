@@ -6,7 +6,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from prometheus import display_rules, exporter_rules, kernel_rules, no_data_rules, sla_rules, target_rules
+from prometheus import (
+    display_rules,
+    exporter_rules,
+    gpu_rules,
+    kernel_rules,
+    no_data_rules,
+    sla_rules,
+    target_rules,
+)
 from prometheus.document import Group, text
 from prometheus.promql import Pace
 
@@ -18,6 +26,7 @@ FILES: dict[str, tuple[Callable[[Pace], Group], ...]] = {
     "sla.yml": (sla_rules.page, sla_rules.ticket),
     "targets.yml": (target_rules.targets, no_data_rules.silence),
     "exporter.yml": (exporter_rules.exporter,),
+    "gpus.yml": (gpu_rules.gpus,),
     "kernels.yml": (kernel_rules.kernels,),
     "display.yml": (display_rules.display,),
 }

@@ -12,6 +12,7 @@ _NEEDS = {
     "stack": lambda: all(shutil.which(tool) for tool in _STACK),
     "browser": lambda: shutil.which("chromium") is not None,
     "cc": lambda: shutil.which("cc") is not None,
+    "locust": lambda: importlib.util.find_spec("locust") is not None,
 }
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan, WebOptions
+from exporter.model.power_plan import PowerOptions
 from exporter.model.target import Connection, Objective, ProbeSpec, Target
 from exporter.reload import Plan, ProbeJob, diff, jobs
 
@@ -103,6 +104,11 @@ def test_a_bench_with_another_interval_is_replaced() -> None:
     plan = diff(configuration(benches=[LIGHT]), configuration(benches=[slower]))
     assert (plan.benches_added, plan.benches_removed) == ((slower,), (LIGHT,))
     assert plan.summary == "benches added: 1, benches removed: 1"
+
+
+def test_power_options_that_change_are_said() -> None:
+    new = dataclasses.replace(OLD, power=PowerOptions(every_s=2.0))
+    assert diff(OLD, new).summary == "power options changed: 1"
 
 
 def test_another_address_needs_a_restart_and_says_so() -> None:

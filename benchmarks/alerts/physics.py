@@ -1,11 +1,8 @@
-"""How many requests any test needs: the bound that no rule can beat."""
+"""How many requests evidence takes, and how many disturbances last how long: what no rule can beat."""
 
 import math
 
 from benchmarks.alerts.candidates import Q
-
-ENOUGH_NATS = math.log(30 * 86400 / 15 / 0.15)
-"""ln(looks a month / false pages a month): what a sequential test must collect for 0.15 with 15 s probes."""
 
 
 def divergence(p: float) -> float:
@@ -15,7 +12,7 @@ def divergence(p: float) -> float:
 
 
 def requests_needed(p: float, nats: float) -> float:
-    """Return how many requests a service at ``p`` needs on average to give that evidence (Wald)."""
+    """Return how many requests a service at ``p`` needs until n KL(p || q) is that evidence."""
     return nats / divergence(p)
 
 

@@ -55,6 +55,11 @@ class Child:
         """Process id, which is its process group's and session's id too."""
         return self._process.pid
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the process has ended; one stuck in a driver call survives even SIGKILL for a while."""
+        return self._process.returncode is not None
+
     def send(self, message: Mapping[str, Any]) -> None:
         """Write one JSON line to the child; whether it is still there shows when receiving."""
         stdin = self._process.stdin
@@ -80,6 +85,17 @@ class Child:
         if not isinstance(answer, dict):
             return await self._end(ChildFault.BAD_OUTPUT, f"not a JSON object: {line[:60]!r}; killed")
         return answer
+
+    async def dismiss(self, grace_s: float) -> None:
+        """Close its input, which asks a child to end by itself, and kill what is left after the grace."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                while await self._stdout.read(1 << 16):
+                    pass
+                await self._process.wait()
+        await self.stop()
 
     async def stop(self) -> None:
         """Kill whatever is left of the child and release its pipes; safe to call more than once."""

@@ -42,6 +42,14 @@ class Scalars:
             self._lines.pop(labels, None)
             self._values.pop(labels, None)
 
+    def replace(self, values: Mapping[Labels, float]) -> None:
+        """Have these series and no others, with values that are kept elsewhere: they may go down."""
+        for labels in [known for known in self._values if known not in values]:
+            self.set(labels, None)
+        for labels, value in values.items():
+            if self._values.get(labels) != value:
+                self._put(labels, float(value))
+
     def forget(self, wanted: Mapping[str, str]) -> None:
         """Drop every series that has all these labels."""
         for labels in [known for known in self._values if matches(self._family.labels, known, wanted)]:
@@ -90,14 +98,14 @@ class Histograms:
         self.bounds = bounds
         self._children: dict[Labels, _Histogram] = {}
 
-    def observe(self, labels: Labels, value: float | None) -> None:
-        """Count one observation; None makes the series and leaves it empty."""
+    def observe(self, labels: Labels, value: float | None, times: int = 1) -> None:
+        """Count ``times`` equal observations; None makes the series and leaves it empty."""
         child = self._children.get(labels)
         if child is None:
             child = self._children[labels] = _Histogram(self._family, self.bounds, labels)
         if value is not None:
-            child.counts[bisect_left(self.bounds, value)] += 1
-            child.sum += value
+            child.counts[bisect_left(self.bounds, value)] += times
+            child.sum += value * times
 
     def forget(self, wanted: Mapping[str, str]) -> None:
         """Drop every series that has all these labels."""

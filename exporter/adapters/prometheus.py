@@ -8,13 +8,13 @@ from prometheus_client.process_collector import ProcessCollector
 
 from exporter.adapters import negotiation
 from exporter.adapters.exposition import Histograms, Scalars, header, table_lines
-from exporter.metrics.family import Family, InfoTable, Sample, Type
+from exporter.metrics.family import Family, InfoTable, Sample, Table, Type
 
 
 class Sink:
     """Every series of the service.
 
-    ``apply``, ``forget``, ``set_buckets`` and ``set_info`` are called from one thread; ``render`` from any
+    ``apply``, ``forget`` and the methods that set something are called from one thread; ``render`` from any
     at any time.  A scrape may show the first changes of a batch and not yet the others, but never a part
     above its whole: batches and the catalogue name a total before its parts (requests before breaches), and
     a scrape reads the families in the opposite order.
@@ -50,7 +50,7 @@ class Sink:
             if len(labels) != len(family.labels):
                 raise ValueError(f"{family.name} has the labels {family.labels}, not {labels}")
             if family.type is Type.HISTOGRAM:
-                self._histograms[family.name].observe(labels, sample.value)
+                self._histograms[family.name].observe(labels, sample.value, sample.times)
             elif family.type is Type.COUNTER:
                 self._scalars[family.name].add(labels, sample.value)
             else:
@@ -77,6 +77,11 @@ class Sink:
     def set_info(self, table: InfoTable) -> None:
         """Replace every series of an info family."""
         self._infos[table.family.name] = table
+
+    def set_tables(self, tables: Iterable[Table]) -> None:
+        """Replace every series of each of these families, none of them a histogram."""
+        for table in tables:
+            self._scalars[table.family.name].replace(table.rows)
 
     def render(self, accept: str) -> tuple[bytes, str]:
         """Return the exposition in the format that the Accept header asks for, and its content type."""

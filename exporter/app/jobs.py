@@ -9,9 +9,11 @@ from exporter.kernels.suite import SUITES
 from exporter.model.configuration import BenchPlan
 from exporter.model.confirmation import Confirmation
 from exporter.model.job import JobKind
+from exporter.model.results import ProbeResult
 from exporter.model.schedule import Slot
 from exporter.model.sla import breaks_any
 from exporter.model.target import ProbeSpec, Target
+from exporter.power.service import Power
 from exporter.probes.base import Doors, ProbeKind
 from exporter.scheduler.job import Job
 from exporter.scheduler.locks import Needs
@@ -28,12 +30,19 @@ class Jobs:
     """Makes jobs whose results go to the meter."""
 
     def __init__(
-        self, *, kinds: Mapping[str, ProbeKind], doors: Doors, benches: BenchRunner, meter: Meter
+        self,
+        *,
+        kinds: Mapping[str, ProbeKind],
+        doors: Doors,
+        benches: BenchRunner,
+        meter: Meter,
+        power: Power,
     ) -> None:
         self._kinds = kinds
         self._doors = doors
         self._benches = benches
         self._meter = meter
+        self._power = power
 
     def probe(self, target: Target, spec: ProbeSpec) -> tuple[Job, ...]:
         """Return the jobs of one probe, which share their target: its schedule, and its confirmations."""
@@ -84,10 +93,16 @@ class Jobs:
         async def run(_slot: Slot) -> None:
             result = await kind.run(target, spec, self._doors)
             self._meter.probed(name, result)
+            self._worked(target, result)
             if confirmation is not None and breaks_any(result):
                 confirmation.breached(time.monotonic())
 
         return run
+
+    def _worked(self, target: Target, result: ProbeResult) -> None:
+        """Credit the target's power source with what it did for a request."""
+        if result.outcome.counts_for_sla:
+            self._power.worked(target.name, tokens=result.tokens.output or 0, requests=1)
 
     def _confirming(
         self, name: str, target: Target, spec: ProbeSpec, confirmation: Confirmation
@@ -99,6 +114,7 @@ class Jobs:
                 return
             result = await kind.run(target, spec, self._doors)
             self._meter.confirmed(name, result)
+            self._worked(target, result)
             if breaks_any(result):
                 confirmation.breached(time.monotonic())
 

@@ -1,10 +1,11 @@
 """What happens becomes metrics here: results, the schedule's account, reloads."""
 
+import logging
 from collections.abc import Callable, Iterable
 
 from exporter.adapters.prometheus import Sink
 from exporter.kernels.suite import known_runs
-from exporter.metrics import kernel_samples, samples, service_samples
+from exporter.metrics import kernel_samples, load_samples, power_samples, samples, service_samples
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
 from exporter.metrics.family import Sample
@@ -13,12 +14,18 @@ from exporter.metrics.targets import departed, target_info
 from exporter.model.configuration import Configuration
 from exporter.model.job import JobKind
 from exporter.model.kernel_report import BenchReport
+from exporter.model.load_judgement import judge
+from exporter.model.load_result import LoadRun
 from exporter.model.outcome import Outcome
+from exporter.model.power_view import PowerView
 from exporter.model.results import ProbeResult
 from exporter.model.schedule import MissCause
 from exporter.model.target import Identity, ProbeSpec, Target
+from exporter.reload import LoadTest, loads
 from exporter.scheduler.job import Ending, Job
 from exporter.web.answers import Exposition
+
+log = logging.getLogger(__name__)
 
 # A run that ends in one of these ways returned no result, and yet its slot must be accounted for.
 _WITHOUT_RESULT = {
@@ -70,6 +77,31 @@ class Meter:
         self._sink.apply(kernel_samples.of_report(report))
         for table in kernel_samples.info(report):
             self._sink.set_info(table)
+
+    def loading(self, test: LoadTest, in_flight: int, level: float) -> None:
+        """Record how far a load test is."""
+        offered = load_samples.offered_rate(test.spec.plan.mode, level)
+        self._sink.apply(load_samples.under_way(_scenario(test), in_flight, offered))
+
+    def load_idle(self, test: LoadTest) -> None:
+        """Record that a load test is not running any more."""
+        self._sink.apply(load_samples.under_way(_scenario(test), 0, None))
+
+    def loaded(self, test: LoadTest, run: LoadRun) -> None:
+        """Record a load test, and log what it says."""
+        self._sink.apply(load_samples.of_run(_scenario(test), run, self._unix_s()))
+        for found in judge(run.plan, run.steps):
+            log.info("load test: target=%s scenario=%s %s", test.target.name, run.plan.scenario, found.words)
+
+    def load_not_run(self, test: LoadTest, reason: str, detail: str = "the target is busy") -> None:
+        """Record that a load test came up and was not run."""
+        self._sink.apply(load_samples.not_run(_scenario(test), reason))
+        scenario = test.spec.plan.scenario
+        log.warning("load test not run: target=%s scenario=%s %s", test.target.name, scenario, detail)
+
+    def powered(self, view: PowerView) -> None:
+        """Show what is known about power now, and nothing that was known before."""
+        self._sink.set_tables(power_samples.tables(view))
 
     def reconfigured(self, configuration: Configuration) -> None:
         """Forget what departed, keep what goes on, and give what is new its zeros."""
@@ -126,6 +158,8 @@ class Meter:
         for target, spec in self._probes.values():
             yield from samples.initial(target, spec)
             yield from self._ledger.standing(_identity(target, spec), spec.objectives)
+        for test in loads(configuration):
+            yield from load_samples.initial(_scenario(test))
         for plan in configuration.benches:
             yield from kernel_samples.initial(plan.suite, known_runs(plan))
 
@@ -148,3 +182,7 @@ def job_names(target: Target, spec: ProbeSpec) -> tuple[str, ...]:
 
 def _identity(target: Target, spec: ProbeSpec) -> Identity:
     return Identity(target.name, target.model, spec.name)
+
+
+def _scenario(test: LoadTest) -> tuple[str, str, str]:
+    return (test.target.name, test.target.model, test.spec.plan.scenario)

@@ -13,14 +13,17 @@ from collections.abc import Callable
 from exporter import __version__
 from exporter.adapters.openai_api import OpenAiApi
 from exporter.app.jobs import Jobs, bench_job_name
+from exporter.app.loads import LoadJobs, load_job_name
 from exporter.app.meter import Meter, job_names
 from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
+from exporter.load.runner import LoadRunner
 from exporter.model.configuration import Configuration, WebOptions
 from exporter.model.job import JobKind
+from exporter.power.service import Power
 from exporter.probes import KINDS
 from exporter.probes.base import Doors
-from exporter.reload import Plan, diff, jobs
+from exporter.reload import Plan, diff, jobs, loads
 from exporter.scheduler.service import Scheduler
 from exporter.web.answers import Answers, Reloaded
 from exporter.web.effective import effective
@@ -57,6 +60,7 @@ class Service:
         self._configuration = configuration
         self._meter = Meter(self._configuration, unix_s=time.time)
         self._api = OpenAiApi()
+        self._power = Power(self._meter.powered)
         self._scheduler = Scheduler(self._meter)
         self._benches = BenchRunner(considerate=True)
         self._jobs = Jobs(
@@ -64,6 +68,14 @@ class Service:
             doors=Doors(api=self._api, unix_s=time.time),
             benches=self._benches,
             meter=self._meter,
+            power=self._power,
+        )
+        self._loads = LoadJobs(
+            runner=LoadRunner(),
+            meter=self._meter,
+            claim=self._scheduler.claiming,
+            unix_s=time.time,
+            energy=self._power,
         )
 
     async def run(self) -> int:
@@ -88,17 +100,20 @@ class Service:
         self._listen_to_signals()
         async with self._reloading:  # one that comes now has nothing yet to change
             await self._api.prepare()
+            self._power.start(self._configuration)
             self._scheduler.start()
             self._scheduler.add(
                 [one for job in jobs(self._configuration) for one in self._jobs.probe(job.target, job.spec)]
             )
             self._scheduler.add([self._jobs.bench(plan) for plan in self._configuration.benches])
+            self._scheduler.add([self._loads.job(test) for test in loads(self._configuration)])
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
         await self._stopping.wait()
         abandoned = await self._scheduler.drain(self._grace_s)
         await self._benches.aclose()
+        await self._power.stop()
         await web.stop(WEB_GRACE_S)
         await self._api.aclose()
         return abandoned
@@ -129,15 +144,18 @@ class Service:
         begun = [*plan.added, *(change.new for change in plan.changed)]
         gone = [name for job in ended for name in job_names(job.target, job.spec)]
         gone += [bench_job_name(bench) for bench in plan.benches_removed]
+        gone += [load_job_name(test) for test in plan.loads_removed]
         await self._scheduler.remove(gone)
         if plan.benches_removed:
             await self._benches.aclose()
         self._configuration = new
         self._meter.reconfigured(new)
+        await self._power.reconfigure(new)
         self._scheduler.add(
             [
                 *(one for job in begun for one in self._jobs.probe(job.target, job.spec)),
                 *(self._jobs.bench(bench) for bench in plan.benches_added),
+                *(self._loads.job(test) for test in plan.loads_added),
             ]
         )
 

@@ -11,7 +11,7 @@ from exporter.config.forecast import CHARACTERS_PER_TOKEN, DAY_S, Forecast, fore
 from exporter.config.load import load
 from exporter.config.problem import ConfigError
 from exporter.config.units import duration
-from exporter.model.configuration import BenchPlan, Configuration
+from exporter.model.configuration import BenchPlan, Configuration, LoadSpec, TargetPlan
 from exporter.model.target import Objective
 
 
@@ -52,10 +52,15 @@ def _plan(path: Path, configuration: Configuration) -> Iterable[str]:
     if forecasts:
         yield from _table([_PROBE_HEAD, *(_probe_row(f) for f in forecasts)])
         yield from _totals(forecasts)
+    if configuration.power.enabled:
+        yield f"  reads the power of this host's devices every {duration(configuration.power.every_s)}"
     if configuration.benches:
         yield from _table(
             [("BENCH", "EVERY", "RUNS/DAY", "DEVICES"), *map(_bench_row, configuration.benches)]
         )
+    tests = [(plan, spec) for plan in configuration.targets for spec in plan.loads]
+    if tests:
+        yield from _table([_LOAD_HEAD, *(_load_row(plan, spec) for plan, spec in tests)])
 
 
 _PROBE_HEAD = ("TARGET", "PROBE", "KIND", "EVERY", "REQUESTS/DAY", "TOKENS/DAY", "COST/DAY", "PROMISES")
@@ -78,6 +83,23 @@ def _probe_row(day: Forecast) -> tuple[str, ...]:
 def _bench_row(bench: BenchPlan) -> tuple[str, ...]:
     devices = ", ".join(bench.devices) or "every device found"
     return (bench.suite, duration(bench.every_s), f"{DAY_S / bench.every_s:,.0f}", devices)
+
+
+_LOAD_HEAD = ("TARGET", "LOAD", "WHEN", "STEPS", "MOST A RUN")
+
+
+def _load_row(plan: TargetPlan, spec: LoadSpec) -> tuple[str, ...]:
+    when = f"cron {spec.cron} UTC" if spec.cron is not None else "on command"
+    if spec.every_s is not None:
+        when = f"every {duration(spec.every_s)}"
+    load, bounds = spec.plan, spec.plan.bounds
+    levels = ", ".join(f"{level:g}" for level in load.levels)
+    what = f"knee between {levels}" if load.find_knee else levels
+    unit = "requests/s" if load.mode.is_open else "clients"
+    most = f"{duration(bounds.seconds)}, {bounds.requests:,} requests, {bounds.tokens:,} tokens"
+    if bounds.money is not None:
+        most += f", {bounds.money:g} {plan.pricing.currency}"
+    return (plan.target.name, load.scenario, when, f"{what} {unit}", most)
 
 
 def _promise(objective: Objective) -> str:

@@ -11,6 +11,9 @@ COMMANDS = {
     "run": "Run the service.",
     "demo": "Run the service with the embedded demo endpoint.",
     "check": "Check configuration files and say what they would run.",
+    "load": "Run one bounded load test.",
+    "compare": "Compare two load runs, with confidence intervals.",
+    "report": "Show load runs as tables, Markdown or HTML.",
     "bench": "Run the kernel benches once.",
     "metrics": "Print every metric as Markdown.",
 }

@@ -25,6 +25,17 @@ def base_url(text: str) -> str:
     return text.rstrip("/")
 
 
+def prometheus(text: str) -> str:
+    """Return the URL of a Prometheus without a final slash.  Raises ValueError, which never repeats it."""
+    example = "http://prometheus.example.com:9090"
+    if not text.lower().startswith(("http://", "https://")):
+        raise ValueError(f"must begin with http:// or https://, such as {example}")
+    parts = _split(text, example)
+    if parts.query or parts.fragment or parts.path.rstrip("/").endswith("/api/v1/query"):
+        raise ValueError(f"must be the server's address; /api/v1/query is added to it, such as {example}")
+    return text.rstrip("/")
+
+
 def proxy(text: str) -> str:
     """Return the URL of an HTTP proxy.  Raises ValueError, which never repeats the URL."""
     if not text.lower().startswith("http://"):

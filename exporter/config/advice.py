@@ -8,6 +8,7 @@ from exporter.config.address import is_loopback
 from exporter.config.reading import read_bounded
 from exporter.config.units import duration
 from exporter.model.configuration import Configuration, TargetPlan
+from exporter.model.power_plan import Gpus
 from exporter.model.target import KeySource, ProbeSpec, Target
 
 _USUAL_NAME_LENGTH = 64
@@ -20,6 +21,7 @@ def advice(configuration: Configuration, environ: Mapping[str, str]) -> tuple[st
     """
     lines = [line for plan in configuration.targets for line in _of_plan(plan, environ)]
     lines += _overruns(configuration)
+    lines += _unpowered(configuration)
     if not is_loopback(configuration.web.host):
         lines.append(
             f"web.listen: {configuration.web.host} can be reached from other hosts, and anyone there may read"
@@ -49,6 +51,14 @@ def _overruns(configuration: Configuration) -> Iterator[str]:
             f"timeout is longer than every in {slow[0]}{more}: a request that slow skips the next slots, "
             "which are counted and not made up for"
         )
+
+
+def _unpowered(configuration: Configuration) -> Iterator[str]:
+    for plan in configuration.targets:
+        if isinstance(plan.target.power, Gpus) and not configuration.power.enabled:
+            yield (
+                f"target {plan.target.name}: power.gpus of it stay unknown, since power.enabled is false here"
+            )
 
 
 def _of_target(target: Target, environ: Mapping[str, str]) -> Iterator[str]:

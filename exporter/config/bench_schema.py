@@ -5,8 +5,10 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import names, units
-from exporter.config.section import Every, Name, Rate, Section
+from exporter.config.section import Every, Section
 from exporter.model.configuration import EVERY_THREAD
+
+Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
 def _devices(value: object) -> object:
@@ -30,7 +32,7 @@ def _quiet(value: object) -> object:
 class Bench(Section):
     """A suite of kernel benches on a schedule."""
 
-    suite: Name = Field(description="Name of the suite, such as light.")
+    suite: Annotated[str, AfterValidator(names.name)] = Field(description="Name of the suite, such as light.")
     every: Every = Field(default=300.0, description="Time from one start to the next, 1s to 1d.")
     devices: Annotated[list[Annotated[str, AfterValidator(names.device)]], BeforeValidator(_devices)] = Field(
         default_factory=list, description="auto (every device found), or cpu, mps, cuda:N, xpu:N."

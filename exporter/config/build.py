@@ -5,11 +5,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from exporter.config import address, bench_schema, schema, units
+from exporter.config.build_load import load_spec, pricing
 from exporter.config.crosscheck import Known
+from exporter.config.power_schema import Power, TargetPower
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
 from exporter.model.confirmation import Confirm
 from exporter.model.kernel import Dtype
+from exporter.model.power_plan import Electricity, Gpus, PowerOptions, Promql, Watts
 from exporter.model.quiet import QuietHours
 from exporter.model.roofline import Peak
 from exporter.model.target import (
@@ -34,6 +37,8 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
                     _probe(probe, target.confirm or file.defaults.confirm, file.defaults, probes[t, p])
                     for p, probe in enumerate(target.probes)
                 ),
+                loads=tuple(load_spec(load) for load in target.load),
+                pricing=pricing(target, _power_options(file.power).electricity),
             )
             for t, target in enumerate(file.targets)
         ),
@@ -50,6 +55,7 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             for bench in file.benches
         ),
         web=address.listen(file.web.listen),
+        power=_power_options(file.power),
     )
 
 
@@ -68,6 +74,7 @@ def _target(target: schema.Target, folder: Path) -> Target:
         proxy=target.proxy,
         labels=MappingProxyType(dict(target.labels)),
         prices=_prices(target.prices),
+        power=_power(target.power),
     )
 
 
@@ -95,6 +102,27 @@ def _prices(prices: schema.Prices | None) -> Prices | None:
         return None
     return Prices(
         input_per_mtok=prices.input_per_mtok, output_per_mtok=prices.output_per_mtok, currency=prices.currency
+    )
+
+
+def _power(power: TargetPower | None) -> Gpus | Watts | Promql | None:
+    if power is None:
+        return None
+    if power.gpus is not None:
+        return Gpus(uuids=tuple(dict.fromkeys(power.gpus)))
+    if power.watts is not None:
+        return Watts(watts=power.watts)
+    return Promql(query=power.promql or "")
+
+
+def _power_options(power: Power) -> PowerOptions:
+    price = power.price_per_kwh
+    return PowerOptions(
+        enabled=power.enabled,
+        every_s=power.every,
+        processes=power.processes,
+        prometheus=power.prometheus,
+        electricity=None if price is None else Electricity(per_kwh=price, currency=power.currency),
     )
 
 

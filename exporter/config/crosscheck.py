@@ -41,6 +41,7 @@ def crosscheck(document: Document, kinds: Mapping[str, Kind], suites: Collection
     for t, target in targets:
         probes = _items(target, "probes")
         found.problems += _twice(document, ("targets", t, "probes"), probes)
+        found.problems += _twice(document, ("targets", t, "load"), _items(target, "load"))
         for p, probe in probes:
             if isinstance(probe, dict):
                 known = _known(document, ("targets", t, "probes", p), probe, kinds, found.problems)

@@ -23,6 +23,9 @@ def read(path: Path) -> str:
         raise ConfigError(source, [Problem(None, "", "no such file; check the path")]) from None
     except IsADirectoryError:
         raise ConfigError(source, [Problem(None, "", "is a directory; name the YAML file in it")]) from None
+    except TimeoutError:
+        text = "is a pipe that nobody writes to the end of; name a file, or write to the pipe and close it"
+        raise ConfigError(source, [Problem(None, "", text)]) from None
     except OSError as error:
         why = error.strerror or "unknown error"
         raise ConfigError(

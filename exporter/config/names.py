@@ -8,6 +8,7 @@ from exporter.model.device import is_device
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LABEL = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_GPU = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _MAX_TEXT = 200
 _MAX_PATH = 4095
@@ -72,6 +73,17 @@ def device(text: str) -> str:
     if not is_device(text):
         raise ValueError(
             "must be cpu, mps, or a kind and a number such as cuda:0; auto alone means every device found"
+        )
+    return text
+
+
+def gpu(text: str) -> str:
+    """Return the UUID of a GPU.  Raises ValueError."""
+    if text.upper().startswith("MIG-"):
+        raise ValueError("a MIG slice has no power of its own; write the board's UUID (nvidia-smi -L)")
+    if not _GPU.fullmatch(text):
+        raise ValueError(
+            "must be a GPU's UUID as nvidia-smi -L prints it, such as GPU-5fd4fc9c-...; an index can move"
         )
     return text
 

@@ -3,11 +3,22 @@
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
 from exporter.config.bench_schema import Bench, Peak
-from exporter.config.section import EnvName, Every, FilePath, Name, Price, Section, Share, Text, Timeout
+from exporter.config.power_schema import Power, TargetPower
+from exporter.config.schema_load import Cost, Load
+from exporter.config.section import Currency, Every, Price, Section
+
+MAX_TIMEOUT_S = 3600.0
+
+
+def _timeout(value: object) -> float:
+    timeout_s = units.seconds(value)
+    if not 0 < timeout_s <= MAX_TIMEOUT_S:
+        raise ValueError("must be more than 0s and at most 1h")
+    return timeout_s
 
 
 def _listen(text: str) -> str:
@@ -15,6 +26,12 @@ def _listen(text: str) -> str:
     return text
 
 
+Timeout = Annotated[float, BeforeValidator(_timeout)]
+Share = Annotated[float, BeforeValidator(units.share)]
+Name = Annotated[str, AfterValidator(names.name)]
+Text = Annotated[str, AfterValidator(names.printable)]
+FilePath = Annotated[str, AfterValidator(names.path)]
+EnvName = Annotated[str, AfterValidator(names.env)]
 ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
 
@@ -138,9 +155,7 @@ class Prices(Section):
 
     input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
     output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
-    currency: Annotated[str, AfterValidator(names.currency)] = Field(
-        default="USD", description="ISO 4217 code."
-    )
+    currency: Currency = Field(default="USD", description="ISO 4217 code.")
 
 
 class Tls(Section):
@@ -181,6 +196,9 @@ class Target(Section):
         description="Extra labels of the target's info metric only, at most 16.",
     )
     prices: Prices | None = Field(default=None, description="What tokens cost here.")
+    power: TargetPower | None = Field(
+        default=None, description="Where the power of what serves it is known from, for joules per token."
+    )
     tls: Tls | None = Field(default=None, description="How the server's certificate is checked.")
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
@@ -189,6 +207,8 @@ class Target(Section):
         default=None, description="Extra requests after a breach, for probes that say nothing themselves."
     )
     probes: list[Probe] = Field(min_length=1, description="What is sent to it.")
+    load: list[Load] = Field(default_factory=list, description="Load tests, scheduled or on command.")
+    cost: Cost | None = Field(default=None, description="What the machine behind it costs its owner.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -222,10 +242,16 @@ class File(Section):
         default=None,
         description="File that keeps what kernels took before; without it, until the service ends.",
     )
+    power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        remote = [t.name for t in self.targets if t.power is not None and t.power.promql is not None]
+        if remote and self.power.prometheus is None:
+            raise ValueError(
+                f"target {remote[0]} has power.promql; say whom to ask: power: {{prometheus: URL}}"
+            )
         if not self.targets and not self.benches:
             raise ValueError("nothing to run; add at least one target or bench")
         return self

@@ -1,4 +1,4 @@
-"""What every part of the configuration file is made of."""
+"""What every section of the configuration file is made of."""
 
 from typing import Annotated
 
@@ -8,7 +8,8 @@ from exporter.config import names, units
 
 MIN_EVERY_S = 1.0
 MAX_EVERY_S = 86400.0
-MAX_TIMEOUT_S = 3600.0
+MAX_SAMPLING_S = 60.0
+"""A counter of CPU energy wraps after 5 minutes at 800 W, and one wrap can be undone."""
 
 
 def _every(value: object) -> float:
@@ -18,22 +19,17 @@ def _every(value: object) -> float:
     return every_s
 
 
-def _timeout(value: object) -> float:
-    timeout_s = units.seconds(value)
-    if not 0 < timeout_s <= MAX_TIMEOUT_S:
-        raise ValueError("must be more than 0s and at most 1h")
-    return timeout_s
+def _sampling(value: object) -> float:
+    every_s = units.seconds(value)
+    if not MIN_EVERY_S <= every_s <= MAX_SAMPLING_S:
+        raise ValueError("must be 1s to 1m")
+    return every_s
 
 
 Every = Annotated[float, BeforeValidator(_every)]
-Timeout = Annotated[float, BeforeValidator(_timeout)]
-Share = Annotated[float, BeforeValidator(units.share)]
-Name = Annotated[str, AfterValidator(names.name)]
-Text = Annotated[str, AfterValidator(names.printable)]
-FilePath = Annotated[str, AfterValidator(names.path)]
-EnvName = Annotated[str, AfterValidator(names.env)]
+SamplingEvery = Annotated[float, BeforeValidator(_sampling)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+Currency = Annotated[str, AfterValidator(names.currency)]
 
 
 class Section(BaseModel):

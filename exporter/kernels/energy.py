@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from exporter.model.energy_window import EnergyTick
+from exporter.model.call_energy import EnergyTick
 
 
 class EnergyMeter(Protocol):

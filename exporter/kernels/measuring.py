@@ -10,7 +10,7 @@ from exporter.kernels.energy import EnergyMeter
 from exporter.kernels.session import Session
 from exporter.kernels.suite import Suite
 from exporter.model.attention import AttentionShape
-from exporter.model.energy_window import CallEnergy, call_energy
+from exporter.model.call_energy import CallEnergy, call_energy
 from exporter.model.kernel import KernelCase, KernelRun, Variant, Verdict
 from exporter.model.kernel_report import KernelResult
 from exporter.model.observation import Group, Seen, Sustained

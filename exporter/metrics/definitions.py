@@ -1,5 +1,8 @@
 """The words of the metrics' documentation that stand in no HELP text: clocks, bounds, label values."""
 
+from exporter.metrics.catalogue.gpu import FAULT, THROTTLE
+from exporter.metrics.catalogue.load import RUN_FAILURES
+from exporter.metrics.catalogue.power import RESTARTS, SOURCE_FAULT
 from exporter.metrics.catalogue.probe import FAILED, INVALID, KERNEL_STAMPS, LATENESS
 from exporter.metrics.catalogue.schedule import CRASHES, MISSED
 from exporter.metrics.catalogue.sla import REQUESTS, UNDECIDED
@@ -40,6 +43,20 @@ All clocks are taken on the client's side, with the monotonic clock, in seconds.
   those histograms, and nothing else.
 - **Few samples.** A P99 of fewer than 100 requests is their maximum: show the count beside it."""
 
+FAULT_MEANINGS = {
+    "no_library": "the driver's library is not on this host or in this container",
+    "no_driver": "the kernel's driver is not loaded",
+    "no_device": "there is nothing to read on this host",
+    "no_permission": "this user may not read it",
+    "uninitialized": "the library forgot that it was initialised",
+    "version_mismatch": "library and kernel driver are of two versions",
+    "lost": "the GPU fell off the bus, or was taken out",
+    "reset_required": "the GPU must be reset",
+    "hung": "a driver call has not come back",
+    "unknown": "Unknown Error; on all GPUs at once: the container lost its devices",
+    "worker": "the process that reads the devices is down or silent",
+}
+
 VALUE_MEANINGS: dict[tuple[str, str], dict[str, str]] = {
     (FAILED.name, "reason"): {
         "dns": "the name could not be resolved",
@@ -61,6 +78,27 @@ VALUE_MEANINGS: dict[tuple[str, str], dict[str, str]] = {
         "content_mismatch": "the text is not what the probe expects",
         "internal": "a defect of the exporter",
     },
+    (SOURCE_FAULT.name, "reason"): FAULT_MEANINGS,
+    (FAULT.name, "reason"): FAULT_MEANINGS,
+    (RESTARTS.name, "reason"): {
+        "not_started": "the operating system did not start it",
+        "timeout": "it said nothing for too long",
+        "crashed": "it died of a signal or an exception",
+        "bad_output": "it said what is not of this version",
+        "version_mismatch": "the driver was replaced; only a new process can load its library",
+        "hung": "NVML did not answer at all for a minute",
+    },
+    (THROTTLE.name, "reason"): {
+        "idle": "nothing runs",
+        "application_clocks": "somebody set the application clocks",
+        "sw_power_cap": "the power limit",
+        "hw_slowdown": "temperature, power supply or power brake, by the hardware",
+        "sync_boost": "the slowest GPU of a sync boost group",
+        "sw_thermal": "temperature, by the driver",
+        "hw_thermal": "temperature, by the hardware",
+        "hw_power_brake": "the power supply asked for it",
+        "display_clocks": "somebody set the display clocks",
+    },
     (MISSED.name, "cause"): {
         "overrun": "the previous run was still going",
         "busy": "the target was held exclusively, by a load test",
@@ -68,6 +106,11 @@ VALUE_MEANINGS: dict[tuple[str, str], dict[str, str]] = {
         "over_budget": "not sent: the budget of tokens is spent",
         "client_overload": "this host could not drive the request in time",
         "cancelled": "given up by us: reload or shutdown",
+    },
+    (RUN_FAILURES.name, "reason"): {
+        "busy": "another load test held the target, or its probes did not leave in time",
+        "not_begun": "the workers could not begin: no key, no such host",
+        "ended_early": "a bound was reached, the breaker opened, or a worker was lost",
     },
     (CRASHES.name, "ending"): {
         "crashed": "an unexpected exception",

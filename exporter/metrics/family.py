@@ -39,7 +39,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One change: add to a counter, set a gauge, observe in a histogram.
+    """One change: add to a counter, set a gauge, observe in a histogram (``times`` times, at least once).
 
     ``value`` None creates a counter at 0 or an empty histogram, so that the first real increase is seen as
     one.  A gauge has no such harmless value: None takes it away, because what it said no longer holds.
@@ -48,6 +48,7 @@ class Sample:
     family: Family
     labels: tuple[str, ...]
     value: float | None
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,17 @@ class InfoTable:
     family: Family
     labels: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Every series of a gauge or counter family at once, by label values.
+
+    For values that are kept elsewhere, such as a device's own counter: what is not in the next table is gone.
+    """
+
+    family: Family
+    rows: Mapping[tuple[str, ...], float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,17 @@ def departed(old: Sequence[TargetPlan], new: Sequence[TargetPlan]) -> tuple[Mapp
     Every other series goes on.  A probe that can no longer give the same clocks measures something else:
     it starts anew under its name.
     """
-    return tuple(_departed(_probes(old), _probes(new)))
+    gone = (who for who in _scenarios(old) if who not in _scenarios(new))
+    return (*_departed(_probes(old), _probes(new)), *gone)
+
+
+def _scenarios(plans: Iterable[TargetPlan]) -> list[Mapping[str, str]]:
+    return [
+        {"target": plan.target.name, "model": plan.target.model, "scenario": spec.plan.scenario}
+        for plan in plans
+        for spec in plan.loads
+        if spec.is_scheduled
+    ]
 
 
 def _probes(plans: Iterable[TargetPlan]) -> dict[Identity, ProbeSpec]:

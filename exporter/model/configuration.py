@@ -4,9 +4,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from exporter.model.load_plan import LoadPlan
+from exporter.model.load_result import Pricing
+from exporter.model.power_plan import PowerOptions
 from exporter.model.quiet import QuietHours
 from exporter.model.roofline import Peak
 from exporter.model.target import ProbeSpec, Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadSpec:
+    """A load test; with neither ``cron`` nor ``every_s`` it runs on command only."""
+
+    plan: LoadPlan
+    cron: str | None = None
+    every_s: float | None = None
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Tell whether it runs by itself."""
+        return self.cron is not None or self.every_s is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +32,8 @@ class TargetPlan:
 
     target: Target
     probes: tuple[ProbeSpec, ...]
+    loads: tuple[LoadSpec, ...] = ()
+    pricing: Pricing = Pricing()
 
 
 EVERY_THREAD = 1 << 16
@@ -57,3 +76,4 @@ class Configuration:
     targets: tuple[TargetPlan, ...]
     benches: tuple[BenchPlan, ...]
     web: WebOptions
+    power: PowerOptions = field(default_factory=PowerOptions)

@@ -58,6 +58,8 @@ def read_delta(chunk: dict[str, object]) -> Delta:
             for name, value in said.items():
                 if value and (read := _FIELDS.get(name)) is not None:
                     channels.update(read(value))
+        elif _text(choice.get("text")):
+            channels.add(Channel.CONTENT)  # a completion has its text in the choice itself
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             finish = reason

@@ -10,3 +10,4 @@ class JobKind(StrEnum):
     CONFIRM = "confirm"
     """Extra requests of a probe after a breach."""
     BENCH = "bench"
+    LOAD = "load"

@@ -4,7 +4,7 @@ import statistics
 from dataclasses import dataclass
 from enum import StrEnum
 
-from exporter.model.energy_window import CallEnergy
+from exporter.model.call_energy import CallEnergy
 from exporter.model.kernel import KernelRun, Verdict
 from exporter.model.observation import Conditions, Environment, Measurement, TimeSource
 from exporter.model.regression import Standing

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from exporter.model.clocks import Clock
 from exporter.model.confirmation import Confirm
+from exporter.model.power_plan import Gpus, Promql, Watts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,8 @@ class Target:
     proxy: str | None = None
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     prices: Prices | None = None
+    power: Gpus | Watts | Promql | None = None
+    """Where the power of what serves it is known from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC
 
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
@@ -50,6 +51,10 @@ class Scheduler:
     def jobs(self) -> tuple[Job, ...]:
         """The jobs on schedule, in the order in which they were added."""
         return tuple(entry.job for entry in self._entries.values())
+
+    def claiming(self, name: str, patience_s: float) -> AbstractAsyncContextManager[bool]:
+        """Hold a resource exclusively once its sharers have left; see ``Locks.claiming``."""
+        return self._locks.claiming(name, patience_s)
 
     @property
     def abandoned(self) -> int:

@@ -27,7 +27,11 @@ def _plain(value: object) -> object:
     if isinstance(value, BaseModel):
         return _without_texts(value.model_dump())
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        # What a value leaves out of its own repr is not shown here either: prompts.
+        return {
+            field.name: _plain(getattr(value, field.name)) if field.repr else HIDDEN
+            for field in fields(value)
+        }
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, AbstractSet):

@@ -233,9 +233,9 @@ async def test_lookups_without_an_answer_are_bounded() -> None:
 @pytest.mark.parametrize(
     ("held_up_s", "fault"),
     [
-        pytest.param((0.6,), Fault.UNATTENDED, id="before the deadline"),
-        pytest.param((0.2, 0.2, 0.2), Fault.UNATTENDED, id="several times"),
-        pytest.param((1.5,), Fault.UNATTENDED, id="past the deadline"),
+        pytest.param((0.8,), Fault.UNATTENDED, id="before the deadline"),
+        pytest.param((0.25, 0.25, 0.25), Fault.UNATTENDED, id="several times"),
+        pytest.param((2.0,), Fault.UNATTENDED, id="past the deadline"),
         pytest.param((0.0,), Fault.DEADLINE, id="never"),
     ],
 )

@@ -58,6 +58,11 @@ def test_a_calm_configuration_gets_no_advice(tmp_path: Path) -> None:
         ({"target": "tls: {insecure: true}"}, "target t: tls.insecure accepts any certificate"),
         ({"web": "listen: 0.0.0.0:9780"}, "web.listen: 0.0.0.0 can be reached from other hosts"),
         ({"web": "listen: localhost:9780"}, None),
+        ({"target": "power: {gpus: [GPU-5fd4fc9c]}"}, None),
+        (
+            {"target": "power: {gpus: [GPU-5fd4fc9c]}", "web": "}\npower: {enabled: false"},
+            "target t: power.gpus of it stay unknown",
+        ),
         ({"target": "api_key_env: OTHER_KEY"}, "target t: the environment variable OTHER_KEY is not set; "),
         (
             {"target": "api_key_env: hunter2"},

@@ -7,8 +7,9 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from exporter.config import schema
+from exporter.config import power_schema, schema, schema_load
 from exporter.config.load import load
+from exporter.config.section import Section
 from exporter.config.units import duration
 from exporter.kernels.suite import SUITES
 from exporter.probes import KINDS
@@ -16,18 +17,24 @@ from exporter.probes import KINDS
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "configuration.md").read_text(encoding="utf-8")
 
+PLAIN_NUMBERS = {"temperature", "max_rate", "amortise_years", "pue"}
 SECTIONS: dict[str, type[BaseModel]] = {
     "The file": schema.File,
     "defaults": schema.Defaults,
     "targets[]": schema.Target,
     "targets[].prices": schema.Prices,
+    "targets[].power": power_schema.TargetPower,
     "targets[].tls": schema.Tls,
+    "targets[].cost": schema_load.Cost,
+    "targets[].load[]": schema_load.Load,
+    "good": schema_load.Good,
     "targets[].probes[]": schema.Probe,
     "sla": schema.Sla,
     "confirm": schema.Confirm,
     "percentiles": schema.Latency,
     "benches[]": schema.Bench,
     "peaks{}": schema.Peak,
+    "power": power_schema.Power,
     "web": schema.Web,
 } | {f"params of kind {kind.name}": kind.params for kind in KINDS.values()}
 
@@ -56,7 +63,9 @@ def test_meaning_and_default_are_those_of_the_code(heading: str, model: type[Bas
         _, default, meaning = (cell.strip("` ") for cell in table[key])
         assert field.description is None or meaning == field.description, key
         assert (default == "required") == field.is_required(), key
-        if isinstance(field.default, float) and issubclass(model, schema.Section):
+        if key in PLAIN_NUMBERS:
+            assert float(default) == field.default, key
+        elif isinstance(field.default, float) and issubclass(model, Section):
             assert default == duration(field.default), key
         elif isinstance(field.default, (str, int)):
             assert default == str(field.default).replace("True", "true").replace("False", "false"), key

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from exporter.model.energy_window import EnergyTick
+from exporter.model.call_energy import EnergyTick
 from tests.kernels.stage import EVERYWHERE, PLAIN
 
 METERED = dataclasses.replace(PLAIN, energy_s=3.0)

@@ -3,10 +3,15 @@
 ``python -m tests.metrics.scrape`` prints that exposition, which ``golden/scrape.txt`` holds.
 """
 
+import re
+
 from exporter.adapters.prometheus import Sink
 from exporter.metrics import service_samples as service
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
+from exporter.metrics.catalogue.gpu import GPU
+from exporter.metrics.catalogue.load import LOAD
+from exporter.metrics.catalogue.power import POWER
 from exporter.metrics.samples import initial, of, of_confirmation
 from exporter.metrics.sla_ledger import SlaLedger
 from exporter.metrics.targets import target_info
@@ -145,8 +150,13 @@ def lines(sink: Sink, containing: str = "", *, accept: str = "") -> list[str]:
 
 
 def golden_lines(sink: Sink) -> list[str]:
-    """What the golden file holds: kernel benches have tests of their own."""
-    return [line for line in lines(sink) if "inference_kernel_" not in line]
+    """What the golden file holds: kernel benches, power, GPUs and load tests have tests of their own."""
+    elsewhere = {family.name for family in (*POWER, *GPU, *LOAD)}
+    return [
+        line
+        for line in lines(sink)
+        if not re.search("inference_(kernel|load)_", line) and elsewhere.isdisjoint(re.split(r"[ {]", line))
+    ]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from exporter.metrics import kernel_samples
 from exporter.metrics.catalogue import kernel as names
 from exporter.metrics.catalogue import kernel_meaning as meaning
 from exporter.metrics.family import Type
-from exporter.model.energy_window import CallEnergy
+from exporter.model.call_energy import CallEnergy
 from exporter.model.kernel import FAILED_VERDICTS, Backend, Dtype, KernelRun, Variant, Verdict
 from exporter.model.kernel_report import SkipReason
 from exporter.model.regression import Standing

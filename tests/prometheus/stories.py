@@ -18,7 +18,8 @@ RULES = {
     for path in sorted((ROOT / "prometheus" / "rules").glob("*.yml"))
 }
 """The rule files and the alerts in each."""
-_ALWAYS = {"display.yml", "sla.yml"}
+_READS = {"InferenceTargetDown": "sla.yml", "InferenceTTFTRegression": "display.yml"}
+"""Alerts that read what another file records."""
 WHO = 'target="{target}",model="m",probe="p"'
 INSTANCE = 'job="inference-exporter",instance="a:9780"'
 
@@ -49,8 +50,9 @@ class Story:
             fired = f'count_over_time(ALERTS{{alertname="{alert}",alertstate="firing"}}[{self.minutes}m])'
             checks.append({"expr": fired, "eval_time": f"{self.minutes}m", "exp_samples": []})
         asked = {alert for alerts in self.firing.values() for alert in alerts} | {*self.never}
+        read = {_READS[alert] for alert in asked & _READS.keys()}
         return {
-            "rule_files": [str(p) for p, alerts in RULES.items() if asked & alerts or p.name in _ALWAYS],
+            "rule_files": [str(p) for p, alerts in RULES.items() if asked & alerts or p.name in read],
             "evaluation_interval": self.every,
             "tests": [
                 {
@@ -63,12 +65,11 @@ class Story:
 
 
 def _check(at: str, alert: str, told: list[str]) -> dict[str, object]:
-    named = (
-        'label_replace(label_replace(label_replace(ALERTS{alertname="%s",alertstate="firing"}'
-        ', "who", "$1", "instance", "(.+)"), "who", "$1", "device", "(.+)"), "who", "$1", "target", "(.+)")'
-    )
+    named = f'ALERTS{{alertname="{alert}",alertstate="firing"}}'
+    for label in ("instance", "device", "uuid", "target"):
+        named = f'label_replace({named}, "who", "$1", "{label}", "(.+)")'
     return {
-        "expr": f"count by (who, severity) ({named % alert})",
+        "expr": f"count by (who, severity) ({named})",
         "eval_time": at,
         "exp_samples": [
             {"labels": f'{{who="{who}",severity="{severity}"}}'.replace('who="",', ""), "value": 1}

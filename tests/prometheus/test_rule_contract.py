@@ -27,7 +27,8 @@ OF_THE_SCRAPE = {"job", "instance"}
 WORDS = {
     *("and", "or", "unless", "on", "by", "bool", "offset", "group_left", "sum", "max", "min", "group"),
     *("count", "topk", "increase", "rate", "changes", "ln", "clamp_min", "clamp_max", "time", "absent"),
-    *("sum_over_time", "max_over_time", "last_over_time", "histogram_quantile", "label_replace"),
+    *("sum_over_time", "max_over_time", "avg_over_time", "last_over_time"),
+    *("histogram_quantile", "label_replace"),
 }
 LATER_THAN_2_42 = ("sort_by_label", "limitk", "mad_over_time", "info(", "histogram_avg", "double_exponential")
 

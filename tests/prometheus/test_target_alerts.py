@@ -9,6 +9,7 @@ BUDGET, CERTIFICATE = "InferenceBudgetExhausted", "InferenceCertificateExpiring"
 NO_DATA, MISSED = "InferenceSLANoData", "InferenceProbesMissed"
 EXPORTER, RELOAD, LATE = "InferenceExporterDown", "InferenceConfigReloadFailed", "InferenceClientLate"
 WRONG, SLOW_KERNEL = "InferenceKernelIncorrect", "InferenceKernelRegressed"
+LOST, THROTTLED, XID = "InferenceGPULost", "InferenceGPUThrottled", "InferenceGPUXid"
 
 
 def missed(target: str, cause: str, values: str) -> dict[str, str]:
@@ -47,6 +48,11 @@ def kernel(device: str, correct: str) -> dict[str, str]:
 def regressed(device: str, values: str) -> dict[str, str]:
     labels = f'case="article",variant="sdpa",device="{device}",dtype="float32",{INSTANCE}'
     return {f"inference_kernel_regressed{{{labels}}}": values}
+
+
+def gpu(metric: str, uuid: str, values: str, **labels: str) -> dict[str, str]:
+    more = "".join(f',{name}="{value}"' for name, value in labels.items())
+    return {f'inference_gpu_{metric}{{uuid="{uuid}",{INSTANCE}{more}}}': values}
 
 
 def late(family: str, within: str, over: str) -> dict[str, str]:
@@ -103,20 +109,13 @@ STORIES = {
     "three failures are no error rate": Story(
         series=probe("prod", "0+1x200", "0x60 1 2 3x140", "1x200", "0+60x200"), never=(ERRORS,)
     ),
-    "a median that doubled within a week is a regression": Story(
+    "a median that doubled in a week is a regression and one that crossed a bucket's bound is none": Story(
         series=first_tokens(
             "prod", "0+20x2016 40320x60", "0+20x2076", "0+20x2076", "0+1.6x2016 3225.6+3.2x59"
         )
+        | first_tokens("edge", "0+20x2016 40320x60", "0+20x2076", "0+20x2076", "0+1.99x2016 4012+2.02x59")
         | first_tokens("good", "0+20x2076", "0+20x2076", "0+20x2076", "0+1.6x2076"),
         firing={"10180m": {SLOWER: ["prod/ticket"]}},
-        interval="5m",
-        every="5m",
-    ),
-    "a median that crossed a bucket's bound by a millisecond is none": Story(
-        series=first_tokens(
-            "prod", "0+20x2016 40320x60", "0+20x2076", "0+20x2076", "0+1.99x2016 4012+2.02x59"
-        ),
-        firing={"10180m": {SLOWER: []}},
         interval="5m",
         every="5m",
     ),
@@ -180,6 +179,22 @@ STORIES = {
     ),
     "one late read in a thousand is nothing": Story(
         series=late("inference_probe_client_lateness_seconds", "0+999x200", "0+1000x200"), never=(LATE,)
+    ),
+    "a lost GPU is told and one that missed a minute is not": Story(
+        series=gpu("up", "GPU-a", "1x20 0x40 1x40") | gpu("up", "GPU-b", "1x20 0 1x80"),
+        firing={"22m": {LOST: []}, "30m": {LOST: ["GPU-a/ticket"]}, "80m": {LOST: []}},
+    ),
+    "a hot GPU is told, whichever way its driver counts, and one at its power limit is not": Story(
+        series=gpu("throttle_seconds_total", "GPU-a", "0x20 0+30x80", reason="hw_thermal")
+        | gpu("throttle_active", "GPU-a", "0x20 1x80", reason="hw_thermal")
+        | gpu("throttle_active", "GPU-b", "0x20 1x80", reason="sw_thermal")
+        | gpu("throttle_seconds_total", "GPU-c", "0+60x100", reason="sw_power_cap"),
+        firing={"20m": {THROTTLED: []}, "45m": {THROTTLED: ["GPU-a/ticket", "GPU-b/ticket"]}},
+    ),
+    "an XID of the hardware is told for a while and one of an application is not": Story(
+        series=gpu("xid_last_timestamp_seconds", "GPU-a", "_x20 1200x80", xid="79")
+        | gpu("xid_last_timestamp_seconds", "GPU-b", "_x20 1200x80", xid="31"),
+        firing={"19m": {XID: []}, "25m": {XID: ["GPU-a/ticket"]}, "50m": {XID: []}},
     ),
     "a wrong kernel is told and a right one is not": Story(
         series=kernel("cuda:0", "1x20 0x40 1x40") | kernel("cpu", "1x100"),

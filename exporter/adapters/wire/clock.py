@@ -31,11 +31,10 @@ class StampClock:
         """Return monotonic nanoseconds."""
         return self._monotonic_ns()
 
-    def monotonic_of(self, stamp_ns: int, *, not_before_ns: int, read_ns: int) -> int | None:
-        """Return when a segment stamped ``stamp_ns`` arrived, in monotonic nanoseconds.
+    def offset_at(self, read_ns: int) -> int | None:
+        """Return wall minus monotonic time in nanoseconds; None when somebody stepped the wall clock.
 
-        ``read_ns`` is just now, after the segment was read; ``not_before_ns`` is the earliest it can have
-        come.  None means that the stamp cannot be trusted: somebody stepped the wall clock meanwhile.
+        ``read_ns`` is monotonic time just now.  For who dates many reads of one moment.
         """
         drift_ns = self._wall_ns() - read_ns - self._offset_ns
         if not -MOVED_NS < drift_ns < MOVED_NS or read_ns - self._measured_ns > MAX_AGE_NS:
@@ -44,7 +43,18 @@ class StampClock:
             self._measured_ns = read_ns
             if abs(self._offset_ns - before_ns) > MOVED_NS:
                 return None
-        at_ns = stamp_ns - self._offset_ns
+        return self._offset_ns
+
+    def monotonic_of(self, stamp_ns: int, *, not_before_ns: int, read_ns: int) -> int | None:
+        """Return when a segment stamped ``stamp_ns`` arrived, in monotonic nanoseconds.
+
+        ``read_ns`` is just now, after the segment was read; ``not_before_ns`` is the earliest it can have
+        come.  None means that the stamp cannot be trusted: somebody stepped the wall clock meanwhile.
+        """
+        offset_ns = self.offset_at(read_ns)
+        if offset_ns is None:
+            return None
+        at_ns = stamp_ns - offset_ns
         if at_ns > read_ns + MOVED_NS or at_ns < not_before_ns - MOVED_NS:
             return None
         return max(not_before_ns, min(at_ns, read_ns))

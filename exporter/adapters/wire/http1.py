@@ -39,6 +39,18 @@ class ResponseParser:
         except httptools.HttpParserError as error:
             self._refuse(error)
 
+    def reset(self) -> None:
+        """Expect the next response on a connection that is kept; the parser itself is not made anew.
+
+        It and this object hold each other, so one for each response is garbage that only the cycle collector
+        finds.
+        """
+        self._body.clear()
+        self.headers = []
+        self._framed = self._in_headers = False
+        self.status = self.version = None
+        self.headers_complete = self.complete = self.reusable = False
+
     def take_body(self) -> bytes:
         """Return the body bytes that were parsed since the last call."""
         if not self._body:

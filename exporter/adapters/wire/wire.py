@@ -18,7 +18,7 @@ from exporter.adapters.wire.request import WireRequest, encode
 from exporter.adapters.wire.resolve import Resolver
 from exporter.model.transcript import Fault, Transcript
 
-_SHORT_NS = 250_000_000
+_SHORT_NS = 500_000_000
 """Being away for less than this says something about the machine, but nothing about the verdict."""
 
 

@@ -1,6 +1,9 @@
 """Every metric family there is, in the order of the documentation: a total stands before its parts."""
 
+from exporter.metrics.catalogue.gpu import GPU
 from exporter.metrics.catalogue.kernel import KERNEL
+from exporter.metrics.catalogue.load import LOAD
+from exporter.metrics.catalogue.power import POWER
 from exporter.metrics.catalogue.probe import PROBE
 from exporter.metrics.catalogue.process import PROCESS
 from exporter.metrics.catalogue.schedule import SCHEDULE
@@ -12,7 +15,12 @@ OWN: tuple[Group, ...] = (
     Group("Probes", "What one request at a time sees of a target.", PROBE),
     Group("SLA", "Every request held against every objective of its probe; alerts read these.", SLA),
     Group("Schedule", "Whether the measurements happened when they should have.", SCHEDULE),
+    Group(
+        "Load tests", "Many requests at a time, on a schedule, never mixed with the probes' figures.", LOAD
+    ),
     Group("Kernel benches", "Attention kernels on the local devices, in a child process.", KERNEL),
+    Group("Power", "Sources of power readings, CPU packages and sensors, energy against tokens.", POWER),
+    Group("GPUs", "Local GPUs, read in a child process; what cannot be read is absent.", GPU),
     Group("Exporter", "The exporter itself.", SERVICE),
 )
 GROUPS: tuple[Group, ...] = (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporter.model.energy_window import EnergyTick, call_energy
+from exporter.model.call_energy import EnergyTick, call_energy
 from exporter.model.observation import Mark
 
 

@@ -1,0 +1,1 @@
+"""Load tests: whom, how much, for how long; the load itself is made by child processes."""

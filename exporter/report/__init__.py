@@ -1,0 +1,1 @@
+"""Run files as tables, Markdown, and one page of HTML with plots."""
