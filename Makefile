@@ -34,11 +34,13 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
+	$(BIN)/inference-exporter reasons | diff -u docs/troubleshooting.md -
 	$(BIN)/python -m prometheus.build --check
 	$(BIN)/inference-exporter check docs/examples/*.yml
 
 generate: $(VENV)/.dev ## rewrite the files that are made from code
 	$(BIN)/inference-exporter metrics > docs/metrics.md
+	$(BIN)/inference-exporter reasons > docs/troubleshooting.md
 	$(BIN)/python -m prometheus.build
 
 bench: $(VENV)/.run ## run the attention kernel bench once

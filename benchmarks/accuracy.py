@@ -25,6 +25,7 @@ from benchmarks.truth import TruthServer, loopback_certificate
 from exporter.adapters.openai_api import OpenAiApi
 from exporter.adapters.wire.loop import new_event_loop
 from exporter.model.outcome import Outcome
+from exporter.model.request import PlainRequest, Request
 from exporter.model.target import Connection, KeySource, ProbeSpec, Target, TlsOptions
 from exporter.model.transcript import StampSource, Transcript
 from exporter.probes import chat
@@ -106,8 +107,8 @@ class Recorder:
         self._api = api
         self.transcript: Transcript | None = None
 
-    async def chat(self, target: Target, spec: ProbeSpec, body: dict[str, object]) -> Transcript:
-        self.transcript = await self._api.chat(target, spec, body)
+    async def send(self, target: Target, spec: ProbeSpec, request: Request | PlainRequest) -> Transcript:
+        self.transcript = await self._api.send(target, spec, request)
         return self.transcript
 
 

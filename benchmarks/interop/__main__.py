@@ -13,7 +13,14 @@ from pathlib import Path
 import yaml
 
 from benchmarks.interop import report
-from benchmarks.interop.servers import Server, free_port, litellm_proxy, running, transformers_serve
+from benchmarks.interop.servers import (
+    Server,
+    free_port,
+    litellm_proxy,
+    litserve,
+    running,
+    transformers_serve,
+)
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -32,17 +39,18 @@ def environment(folder: Path) -> Path:
     return folder / "bin"
 
 
+def key_variable(server: Server) -> str:
+    return f"INTEROP_{server.name.upper().replace('-', '_')}_KEY"
+
+
 def configuration(servers: list[Server], listen: str) -> str:
-    """Every server gets a streaming and a non-streaming chat probe."""
+    """Every server gets probes of each kind that it answers."""
     targets = []
     for server in servers:
         target: dict[str, object] = {"name": server.name, "base_url": server.base_url, "model": server.model}
         if server.key is not None:
-            target["api_key_env"] = f"INTEROP_{server.name.upper()}_KEY"
-        target["probes"] = [
-            {"name": name, "kind": "chat", "params": {"prompt": "hi", "max_tokens": 16, "stream": stream}}
-            for name, stream in (("stream", True), ("whole", False))
-        ]
+            target["api_key_env"] = key_variable(server)
+        target["probes"] = list(server.probes)
         targets.append(target)
     document = {"defaults": {"every": "2s", "timeout": "20s"}, "targets": targets, "web": {"listen": listen}}
     return yaml.safe_dump(document, sort_keys=False)
@@ -74,20 +82,24 @@ def main() -> int:
         work_dir = Path(work)
         model_dir = work_dir / "tiny"
         subprocess.run([str(bin_dir / "python"), str(HERE / "tiny_model.py"), str(model_dir)], check=True)
-        servers = [transformers_serve(bin_dir, model_dir), litellm_proxy(bin_dir, work_dir)]
-        for server in servers:
+        toy = litserve(bin_dir)
+        mock, gateway = litellm_proxy(bin_dir, work_dir, toy)
+        processes = [transformers_serve(bin_dir, model_dir), toy, mock]
+        for server in processes:
             stack.enter_context(running(server, work_dir))
+        servers = [*processes, gateway]
         listen = f"127.0.0.1:{free_port()}"
         config = work_dir / "interop.yml"
         config.write_text(configuration(servers, listen))
-        keys = {f"INTEROP_{s.name.upper()}_KEY": s.key for s in servers if s.key is not None}
+        keys = {key_variable(server): server.key for server in servers if server.key is not None}
         exposition = scrape_after(config, listen, arguments.seconds, keys)
     figures = report.figures(exposition)
+    print(f"Load average {os.getloadavg()[0]:.1f}; {arguments.seconds:.0f} s, a probe every 2 s.\n")
     print(report.table(figures))
     problems = report.problems(figures)
     for problem in problems:
         print("NOT SANE:", problem)
-    return 1 if problems or len(figures) != 2 * len(servers) else 0
+    return 1 if problems or len(figures) != sum(len(server.probes) for server in servers) else 0
 
 
 if __name__ == "__main__":

@@ -68,13 +68,12 @@ def problems(rows: list[Figures]) -> list[str]:
             found.append(f"{name}: {row.probes:.0f} probes, {row.failures:.0f} failed")
         if row.e2e_s is None or row.e2e_s <= 0:
             found.append(f"{name}: no end-to-end time")
-        if row.probe == "stream" and (
-            row.ttft_s is None or row.e2e_s is None or not 0 < row.ttft_s <= row.e2e_s
-        ):
+        is_stream = row.probe.endswith("-stream")
+        if is_stream and (row.ttft_s is None or row.e2e_s is None or not 0 < row.ttft_s <= row.e2e_s):
             found.append(f"{name}: time to first token {row.ttft_s} of {row.e2e_s}")
-        if row.probe == "whole" and row.ttft_s is not None:
+        if not is_stream and row.ttft_s is not None:
             found.append(f"{name}: a time to first token without a stream")
-        if row.output_tokens <= 0:
+        if is_stream and row.output_tokens <= 0:
             found.append(f"{name}: no output tokens")
     return found
 

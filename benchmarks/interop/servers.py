@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 START_DEADLINE_S = 180.0
@@ -20,7 +20,28 @@ model_list:
       model: openai/mock
       api_key: unused
       mock_response: "the quick brown fox jumps over the lazy dog and runs away"
+  - model_name: upstream
+    litellm_params: {{model: openai/toy, api_key: unused, api_base: "{upstream}"}}
 """
+HERE = Path(__file__).parent
+Probe = dict[str, object]
+
+
+def text_probes(kind: str, **params: object) -> list[Probe]:
+    """A streaming probe and one without stream of a kind that generates text."""
+    asked = {"prompt": "hi", "max_tokens": 16} | params
+    return [
+        {"name": f"{kind}-{name}", "kind": kind, "params": asked | {"stream": stream}}
+        for name, stream in (("stream", True), ("whole", False))
+    ]
+
+
+def embeddings_probe(dimensions: int) -> Probe:
+    params = {"input": ["one", "two and more"], "expect_dimensions": dimensions}
+    return {"name": "embeddings", "kind": "embeddings", "params": params}
+
+
+MODELS_PROBE: Probe = {"name": "models", "kind": "models"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +53,7 @@ class Server:
     model: str
     health_path: str
     command: tuple[str, ...]
+    probes: tuple[Probe, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
 
@@ -59,17 +81,36 @@ def transformers_serve(bin_dir: Path, model_dir: Path) -> Server:
             "--device",
             "cpu",
         ),
+        probes=(*text_probes("chat"), *text_probes("completions"), MODELS_PROBE),
         env={"HF_HUB_OFFLINE": "1"},
     )
 
 
-def litellm_proxy(bin_dir: Path, work_dir: Path) -> Server:
-    """LiteLLM's proxy with a mock answer: its own streaming, tokenising and accounting code."""
+def litserve(bin_dir: Path) -> Server:
+    """LitServe's OpenAI endpoints over a toy model."""
+    port = free_port()
+    return Server(
+        name="litserve",
+        base_url=f"http://127.0.0.1:{port}/v1",
+        model="toy",
+        health_path="/health",
+        command=(str(bin_dir / "python"), str(HERE / "lit_server.py"), str(port)),
+        probes=(*text_probes("chat"), embeddings_probe(8)),
+    )
+
+
+def litellm_proxy(bin_dir: Path, work_dir: Path, upstream: Server) -> tuple[Server, Server]:
+    """LiteLLM's proxy, once with a mock answer and once before another server.
+
+    The mock answer goes through its own streaming, tokenising and accounting code.
+    """
     port = free_port()
     config = work_dir / "litellm.yml"
-    config.write_text(LITELLM_CONFIG)
+    config.write_text(LITELLM_CONFIG.format(upstream=upstream.base_url))
     key = f"sk-{secrets.token_hex(24)}"
-    return Server(
+    # Its mock cannot stream responses: it answers 500.
+    responses = text_probes("responses")[1]
+    mock = Server(
         name="litellm",
         base_url=f"http://127.0.0.1:{port}/v1",
         model="mock",
@@ -83,9 +124,14 @@ def litellm_proxy(bin_dir: Path, work_dir: Path) -> Server:
             "--port",
             str(port),
         ),
+        probes=(*text_probes("chat"), *text_probes("completions"), responses, MODELS_PROBE),
         env={"LITELLM_MASTER_KEY": key, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
         key=key,
     )
+    gateway = replace(
+        mock, name="litellm-upstream", model="upstream", probes=(*text_probes("chat"), embeddings_probe(8))
+    )
+    return mock, gateway
 
 
 @contextmanager

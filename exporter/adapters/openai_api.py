@@ -1,24 +1,25 @@
-"""Requests to OpenAI-compatible servers: the openai SDK builds and types them, the wire carries them."""
+"""Requests to servers: the openai SDK builds those to OpenAI-compatible ones, the wire carries them all."""
 
 import asyncio
 import gc
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING
 
-from exporter.adapters.api_key import KeyUnavailable, read_key
-from exporter.adapters.wire.wire import Wire
+from exporter.adapters.api_key import KeyUnavailable, read_header, read_key
+from exporter.adapters.wire.request import WireRequest, split_url
+from exporter.adapters.wire.wire import Receipt, Wire
+from exporter.model.request import PlainRequest, Request
 from exporter.model.target import Connection, ProbeSpec, Target
-from exporter.model.transcript import Fault, Transcript
+from exporter.model.transcript import Fault, Piece, Transcript
 
 if TYPE_CHECKING:
     from exporter.adapters.openai_sdk import Sdk
-    from exporter.adapters.wire.transport import WireCall
 
 
 class OpenAiApi:
-    """The door to OpenAI-compatible servers; belongs to one event loop.
+    """The door to servers; belongs to one event loop.
 
     A target without a key is sent no ``Authorization`` header.  A key is read from its source at every
     request and sent to the target's own host only.
@@ -29,18 +30,36 @@ class OpenAiApi:
         self._environ = environ
         self._sdk: Sdk | None = None
 
-    async def chat(self, target: Target, spec: ProbeSpec, body: dict[str, object]) -> Transcript:
-        """Send one chat completion request and return what happened, whatever the network or server did.
+    async def send(
+        self,
+        target: Target,
+        spec: ProbeSpec,
+        request: Request | PlainRequest,
+        on_piece: Callable[[Piece], None] | None = None,
+    ) -> Transcript:
+        """Send one request and return what happened, whatever the network or server did.
 
-        Raises only CancelledError, after the connection was closed.
+        ``on_piece`` is told of each piece of the body as it comes.  Raises only CancelledError, after the
+        connection was closed.
         """
-        return await self._request(
-            target, spec, lambda sdk, key, call: sdk.chat(target.base_url, key, call, body)
-        )
+        try:
+            key = None if target.key is None else read_key(target.key, self._environ)
+            headers = tuple(read_header(header, self._environ) for header in target.headers)
+        except KeyUnavailable as error:
+            return _nothing_sent(Fault.NO_KEY, str(error))
+        receipt = Receipt(on_piece)
+        if isinstance(request, PlainRequest):
+            return await self._plain(target, spec, request, key=key, headers=headers, receipt=receipt)
+        return await self._typed(target, spec, request, key=key, headers=headers, receipt=receipt)
 
     async def prepare(self) -> None:
         """Import the SDK now, 0.6 s of CPU, and not when the first probe is due."""
         await self._prepared()
+
+    async def keep_only(self, base_urls: Container[str]) -> None:
+        """Let go of what is held for every other base URL; what is asked of one later comes back."""
+        if self._sdk is not None:
+            await self._sdk.keep_only(base_urls)
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -55,25 +74,68 @@ class OpenAiApi:
             self._sdk = self._sdk or sdk_type(self._wire)
         return self._sdk
 
-    async def _request(
+    async def _typed(
         self,
         target: Target,
         spec: ProbeSpec,
-        send: "Callable[[Sdk, str | None, WireCall], Awaitable[None]]",
+        request: Request,
+        *,
+        key: str | None,
+        headers: tuple[tuple[str, str], ...],
+        receipt: Receipt,
     ) -> Transcript:
-        """Do what every endpoint's method has in common."""
         sdk = await self._prepared()
-        from exporter.adapters.wire.transport import WireCall  # noqa: PLC0415 - it imports what comes with the SDK
+        from exporter.adapters.openai_sdk import Access  # noqa: PLC0415 - it imports the SDK
+        from exporter.adapters.wire.transport import WireCall  # noqa: PLC0415 - it imports what comes with it
 
-        try:
-            key = None if target.key is None else read_key(target.key, self._environ)
-        except KeyUnavailable as error:
-            return _nothing_sent(Fault.NO_KEY, str(error))
-        fresh = spec.connection is Connection.FRESH
-        call = WireCall(timeout_s=spec.timeout_s, tls=target.tls, proxy=target.proxy, fresh=fresh)
-        await send(sdk, key, call)
-        return call.receipt.transcript or _nothing_sent(
+        call = WireCall(
+            timeout_s=spec.timeout_s,
+            tls=target.tls,
+            proxy=target.proxy,
+            ip=target.ip,
+            fresh=spec.connection is Connection.FRESH,
+            receipt=receipt,
+        )
+        access = Access(
+            base_url=target.base_url, model=target.model, azure=target.azure, key=key, headers=headers
+        )
+        await sdk.send(access, call, request)
+        return receipt.transcript or _nothing_sent(
             Fault.CONNECT, f"no request can be made of {target.base_url}; check the URL"
+        )
+
+    async def _plain(
+        self,
+        target: Target,
+        spec: ProbeSpec,
+        request: PlainRequest,
+        *,
+        key: str | None,
+        headers: tuple[tuple[str, str], ...],
+        receipt: Receipt,
+    ) -> Transcript:
+        try:
+            origin, path = split_url(target.base_url + request.path)
+        except ValueError:
+            return _nothing_sent(Fault.CONNECT, f"no request can be made of {target.base_url}; check the URL")
+        own = [("Accept-Encoding", "identity"), ("User-Agent", "inference-exporter"), *request.headers]
+        if key is not None:
+            own.append(("Authorization", f"Bearer {key}"))
+        theirs = {name.lower() for name, _ in headers}
+        return await self._wire.exchange(
+            WireRequest(
+                method=request.method,
+                origin=origin,
+                path=path,
+                headers=(*((name, value) for name, value in own if name.lower() not in theirs), *headers),
+                body=request.content,
+                timeout_s=spec.timeout_s,
+                tls=target.tls,
+                proxy=target.proxy,
+                ip=target.ip,
+                fresh=spec.connection is Connection.FRESH,
+            ),
+            receipt,
         )
 
 

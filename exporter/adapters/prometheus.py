@@ -20,10 +20,17 @@ class Sink:
     a scrape reads the families in the opposite order.
     """
 
-    def __init__(self, families: Iterable[Family], bounds: Mapping[str, tuple[float, ...]]) -> None:
+    def __init__(
+        self,
+        families: Iterable[Family],
+        bounds: Mapping[str, tuple[float, ...]],
+        *,
+        with_process: bool = True,
+    ) -> None:
         """Make room for each family; ``bounds`` are upper bounds by name of a histogram family.
 
-        A histogram that is not in ``bounds`` has its family's own.
+        A histogram that is not in ``bounds`` has its family's own.  ``with_process`` adds what the library
+        knows of this process.
         """
         self._families = tuple(families)
         self._scalars = {f.name: Scalars(f) for f in self._families if f.type is not Type.HISTOGRAM}
@@ -34,7 +41,8 @@ class Sink:
         }
         self._infos: dict[str, InfoTable] = {}
         self._process = CollectorRegistry()
-        ProcessCollector(registry=self._process)
+        if with_process:
+            ProcessCollector(registry=self._process)
         # Without labels there is one series, known now, and to be born at 0 like every other.
         lone = (f for f in self._families if not f.labels and f.type is not Type.GAUGE)
         self.apply(Sample(family, (), None) for family in lone)

@@ -1,9 +1,10 @@
 """Scheduled jobs made from the configuration."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from exporter.app.meter import Meter, confirm_job_name, probe_job_name
+from exporter.app.probing import Probing
 from exporter.kernels.runner import BenchRunner
 from exporter.kernels.suite import SUITES
 from exporter.model.configuration import BenchPlan
@@ -14,7 +15,6 @@ from exporter.model.schedule import Slot
 from exporter.model.sla import breaks_any
 from exporter.model.target import ProbeSpec, Target
 from exporter.power.service import Power
-from exporter.probes.base import Doors, ProbeKind
 from exporter.scheduler.job import Job
 from exporter.scheduler.locks import Needs
 
@@ -29,17 +29,8 @@ BENCH_MARGIN_S = 120.0
 class Jobs:
     """Makes jobs whose results go to the meter."""
 
-    def __init__(
-        self,
-        *,
-        kinds: Mapping[str, ProbeKind],
-        doors: Doors,
-        benches: BenchRunner,
-        meter: Meter,
-        power: Power,
-    ) -> None:
-        self._kinds = kinds
-        self._doors = doors
+    def __init__(self, *, probing: Probing, benches: BenchRunner, meter: Meter, power: Power) -> None:
+        self._probing = probing
         self._benches = benches
         self._meter = meter
         self._power = power
@@ -54,7 +45,7 @@ class Jobs:
             kind=JobKind.PROBE,
             every_s=spec.every_s,
             deadline_s=spec.timeout_s + READING_S,
-            run=self._probing(name, target, spec, confirmation),
+            run=self._probe_of(name, target, spec, confirmation),
             needs=needs,
         )
         if confirmation is None:
@@ -85,13 +76,11 @@ class Jobs:
             delay_s=BENCH_DELAY_S,
         )
 
-    def _probing(
+    def _probe_of(
         self, name: str, target: Target, spec: ProbeSpec, confirmation: Confirmation | None
     ) -> Callable[[Slot], Awaitable[None]]:
-        kind = self._kinds[spec.kind]
-
         async def run(_slot: Slot) -> None:
-            result = await kind.run(target, spec, self._doors)
+            result = await self._probing.run(target, spec)
             self._meter.probed(name, result)
             self._worked(target, result)
             if confirmation is not None and breaks_any(result):
@@ -107,12 +96,10 @@ class Jobs:
     def _confirming(
         self, name: str, target: Target, spec: ProbeSpec, confirmation: Confirmation
     ) -> Callable[[Slot], Awaitable[None]]:
-        kind = self._kinds[spec.kind]
-
         async def run(_slot: Slot) -> None:
             if not confirmation.take(time.monotonic()):
                 return
-            result = await kind.run(target, spec, self._doors)
+            result = await self._probing.run(target, spec)
             self._meter.confirmed(name, result)
             self._worked(target, result)
             if breaks_any(result):

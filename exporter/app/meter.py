@@ -5,12 +5,21 @@ from collections.abc import Callable, Iterable
 
 from exporter.adapters.prometheus import Sink
 from exporter.kernels.suite import known_runs
-from exporter.metrics import kernel_samples, load_samples, power_samples, samples, service_samples
+from exporter.metrics import (
+    kernel_samples,
+    load_samples,
+    power_samples,
+    samples,
+    server_samples,
+    service_samples,
+)
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
 from exporter.metrics.family import Sample
+from exporter.metrics.model_ledger import ModelLedger
 from exporter.metrics.sla_ledger import SlaLedger
 from exporter.metrics.targets import departed, target_info
+from exporter.model.budget import Spend
 from exporter.model.configuration import Configuration
 from exporter.model.job import JobKind
 from exporter.model.kernel_report import BenchReport
@@ -46,6 +55,7 @@ class Meter:
         self._unix_s = unix_s
         self._sink = Sink(ALL, bucket_bounds(configuration.targets))
         self._ledger = SlaLedger()
+        self._models = ModelLedger()
         self._configuration = configuration
         self._probes: dict[str, tuple[Target, ProbeSpec]] = {}
         self._adopt(configuration)
@@ -65,12 +75,15 @@ class Meter:
         if self._probes.get(name) == (result.target, result.spec):
             self._sink.apply(samples.of(result))
             self._sink.apply(self._ledger.record(result))
+            self._sink.apply(server_samples.of(result))
+            self._sink.apply(self._models.record(result))
 
     def confirmed(self, name: str, result: ProbeResult) -> None:
         """Record a confirmation, unless the probe's job has been taken off the schedule meanwhile."""
         if self._probes.get(name) == (result.target, result.spec):
             self._sink.apply(samples.of_confirmation(result))
             self._sink.apply(self._ledger.confirm(result))
+            self._sink.apply(server_samples.cost_of(result))
 
     def benched(self, report: BenchReport) -> None:
         """Record a kernel bench."""
@@ -108,9 +121,23 @@ class Meter:
         for labels in departed(self._configuration.targets, configuration.targets):
             self._sink.forget(labels)
             self._ledger.forget(labels)
+            self._models.forget(labels)
         self._sink.set_buckets(bucket_bounds(configuration.targets))
         self._adopt(configuration)
         self._sink.apply(service_samples.reloaded(self._unix_s()))
+
+    def spent_on_demand(self, result: ProbeResult) -> None:
+        """Record what a request outside the schedule cost; its clocks are the asker's alone."""
+        self._sink.apply(server_samples.cost_of(result))
+
+    def budget_spent(self, target: Target, spent: Spend) -> None:
+        """Record how a target's budget stands."""
+        if target.budget is not None:
+            self._sink.apply(server_samples.budget(target, target.budget, spent))
+
+    def state_file(self, usable: bool) -> None:
+        """Record whether the state file could be used."""
+        self._sink.apply(service_samples.state_file(usable=usable))
 
     def reload_refused(self) -> None:
         """Record that a new configuration was refused and the old one goes on."""
@@ -151,12 +178,14 @@ class Meter:
             for plan in configuration.targets
             for spec in plan.probes
         }
+        self._sink.apply(service_samples.target_files(len(configuration.target_file_problems)))
         self._sink.set_info(target_info(plan.target for plan in configuration.targets))
         self._sink.apply(self._zeros(configuration))
 
     def _zeros(self, configuration: Configuration) -> Iterable[Sample]:
         for target, spec in self._probes.values():
             yield from samples.initial(target, spec)
+            yield from server_samples.initial(target, spec)
             yield from self._ledger.standing(_identity(target, spec), spec.objectives)
         for test in loads(configuration):
             yield from load_samples.initial(_scenario(test))

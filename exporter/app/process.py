@@ -15,14 +15,20 @@ from exporter.web.server import ListenError
 log = logging.getLogger(__name__)
 
 
-def serve(load: Callable[[], Configuration], *, listen: WebOptions | None, log_level: str) -> int:
+def serve(
+    load: Callable[[], Configuration],
+    *,
+    discover: Callable[[], Configuration | None] | None = None,
+    listen: WebOptions | None,
+    log_level: str,
+) -> int:
     """Run the service in this process and return its exit code.
 
     Raises ConfigError where the first configuration cannot be used.
     """
     start_logging(log_level)
     configuration = load()
-    return run_to_the_end(Service(load, configuration, listen=listen).run())
+    return run_to_the_end(Service(load, configuration, discover=discover, listen=listen).run())
 
 
 def start_logging(level: str) -> None:

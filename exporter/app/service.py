@@ -9,12 +9,17 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from exporter import __version__
 from exporter.adapters.openai_api import OpenAiApi
+from exporter.app.budgets import Budgets
+from exporter.app.history import History
 from exporter.app.jobs import Jobs, bench_job_name
 from exporter.app.loads import LoadJobs, load_job_name
 from exporter.app.meter import Meter, job_names
+from exporter.app.on_demand import OnDemand
+from exporter.app.probing import Probing
 from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
 from exporter.load.runner import LoadRunner
@@ -32,6 +37,7 @@ from exporter.web.server import WebServer
 SWITCH_INTERVAL_S = 0.0001
 """Rendering 5,000 series delayed the event loop by 10.7 ms (p99) with the default of 5 ms, by 2.2 ms so."""
 WEB_GRACE_S = 2.0
+DISCOVER_EVERY_S = 2.5
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +46,8 @@ class Service:
     """One running exporter.
 
     It begins with ``configuration``.  ``load`` returns a new one or raises ConfigError; it is called at every
-    reload, on a thread, since disks can be slow.
+    reload, on a thread, since disks can be slow.  ``discover`` is called every few seconds likewise, and
+    returns a new one when target files changed.
     """
 
     def __init__(
@@ -48,10 +55,12 @@ class Service:
         load: Callable[[], Configuration],
         configuration: Configuration,
         *,
+        discover: Callable[[], Configuration | None] | None = None,
         listen: WebOptions | None = None,
         grace_s: float = 10.0,
     ) -> None:
         self._load = load
+        self._discover = discover
         self._listen = listen
         self._grace_s = grace_s
         self._stopping = asyncio.Event()
@@ -63,12 +72,22 @@ class Service:
         self._power = Power(self._meter.powered)
         self._scheduler = Scheduler(self._meter)
         self._benches = BenchRunner(considerate=True)
-        self._jobs = Jobs(
+        self._history = History()
+        self._budgets = Budgets(
+            time.time,
+            path=None if configuration.state_file is None else Path(configuration.state_file),
+            on_spent=self._meter.budget_spent,
+            on_file=self._meter.state_file,
+        )
+        probing = Probing(
             kinds=KINDS,
             doors=Doors(api=self._api, unix_s=time.time),
-            benches=self._benches,
-            meter=self._meter,
-            power=self._power,
+            budgets=self._budgets,
+            history=self._history,
+        )
+        self._jobs = Jobs(probing=probing, benches=self._benches, meter=self._meter, power=self._power)
+        self._on_demand = OnDemand(
+            probing, self._scheduler, lambda: self._configuration, self._meter.spent_on_demand
         )
         self._loads = LoadJobs(
             runner=LoadRunner(),
@@ -84,15 +103,7 @@ class Service:
         Raises ListenError where the address cannot be listened on.
         """
         sys.setswitchinterval(SWITCH_INTERVAL_S)
-        web = WebServer(
-            Answers(
-                version=__version__,
-                render=self._meter.render,
-                ready=lambda: self._scheduler.readiness(JobKind.PROBE),
-                reload=self.reload,
-                config=lambda: effective(self._configuration),
-            )
-        )
+        web = WebServer(self._answers())
         options = self._listen or self._configuration.web
         port = await web.start(options.host, options.port)
         revision = os.environ.get("INFERENCE_EXPORTER_REVISION", "")
@@ -100,6 +111,7 @@ class Service:
         self._listen_to_signals()
         async with self._reloading:  # one that comes now has nothing yet to change
             await self._api.prepare()
+            self._took_over(self._configuration)
             self._power.start(self._configuration)
             self._scheduler.start()
             self._scheduler.add(
@@ -110,12 +122,15 @@ class Service:
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
+        discovering = asyncio.create_task(self._keep_discovering())
         await self._stopping.wait()
+        discovering.cancel()
         abandoned = await self._scheduler.drain(self._grace_s)
         await self._benches.aclose()
         await self._power.stop()
         await web.stop(WEB_GRACE_S)
         await self._api.aclose()
+        await self._budgets.aclose()
         return abandoned
 
     def stop(self) -> None:
@@ -134,12 +149,45 @@ class Service:
                 return Reloaded(False, text)
             if self._stopping.is_set():
                 return Reloaded(False, "the service is stopping; the configuration is read at the next start")
-            plan = diff(self._configuration, new)
-            await self._go_over(plan, new)
-            log.info("reloaded: %s", plan.summary)
-            return Reloaded(True, plan.summary)
+            return Reloaded(True, await self._go_over(new))
 
-    async def _go_over(self, plan: Plan, new: Configuration) -> None:
+    def _answers(self) -> Answers:
+        return Answers(
+            version=__version__,
+            render=self._meter.render,
+            ready=lambda: self._scheduler.readiness(JobKind.PROBE),
+            reload=self.reload,
+            config=lambda: effective(self._configuration),
+            probe=self._on_demand.answer,
+            history=self._history.list,
+            past=self._history.text,
+        )
+
+    async def _keep_discovering(self) -> None:
+        """Look for changed target files, for ever."""
+        while self._discover is not None:
+            await asyncio.sleep(DISCOVER_EVERY_S)
+            async with self._reloading:
+                new = await asyncio.to_thread(self._discover)
+                if new is not None:
+                    await self._go_over(new)
+
+    async def _go_over(self, new: Configuration) -> str:
+        """Go over to another configuration and return what that changes, for people."""
+        plan = diff(self._configuration, new)
+        await self._change_jobs(plan, new)
+        self._took_over(new)
+        await self._api.keep_only({target.target.base_url for target in new.targets})
+        log.info("reloaded: %s", plan.summary)
+        return "\n".join((plan.summary, *new.target_file_problems))
+
+    def _took_over(self, configuration: Configuration) -> None:
+        for line in configuration.target_file_problems:
+            log.error("target file not in force as it stands: %s", line)
+        self._history.keep_only({job.key for job in jobs(configuration)})
+        self._budgets.show(plan.target for plan in configuration.targets)
+
+    async def _change_jobs(self, plan: Plan, new: Configuration) -> None:
         ended = [*plan.removed, *(change.old for change in plan.changed)]
         begun = [*plan.added, *(change.new for change in plan.changed)]
         gone = [name for job in ended for name in job_names(job.target, job.spec)]

@@ -8,8 +8,8 @@ import click
 
 from exporter.config.advice import advice
 from exporter.config.forecast import CHARACTERS_PER_TOKEN, DAY_S, Forecast, forecast
-from exporter.config.load import load
 from exporter.config.problem import ConfigError
+from exporter.config.source import Source
 from exporter.config.units import duration
 from exporter.model.configuration import BenchPlan, Configuration, LoadSpec, TargetPlan
 from exporter.model.target import Objective
@@ -29,12 +29,15 @@ def check(files: tuple[Path, ...]) -> None:
     failed = False
     for path in files:
         try:
-            configuration = load(path, KINDS, SUITES)
+            configuration = Source(path, KINDS, SUITES).load()
         except ConfigError as error:
             failed = True
             for line in error.lines:
                 click.echo(line, err=True)
         else:
+            for line in configuration.target_file_problems:
+                failed = True
+                click.echo(line, err=True)
             for line in _plan(path, configuration):
                 click.echo(line)
             for line in advice(configuration, os.environ):
@@ -74,7 +77,7 @@ def _probe_row(day: Forecast) -> tuple[str, ...]:
         day.spec.kind,
         duration(day.spec.every_s),
         f"{day.requests:,.0f}",
-        "unbounded" if day.output_tokens is None else f"{day.input_tokens + day.output_tokens:,.0f}",
+        f"{day.input_tokens + day.output_tokens:,.0f}",
         "-" if day.cost is None or prices is None else f"{day.cost:,.2f} {prices.currency}",
         ", ".join(map(_promise, day.spec.objectives)) or "-",
     )
@@ -113,7 +116,7 @@ def _totals(days: Sequence[Forecast]) -> Iterable[str]:
     requests = sum(day.requests for day in days)
     per_minute = requests * 60 / DAY_S
     yield f"  {per_minute:,.1f} requests a minute, {requests:,.0f} a day, spread evenly over the intervals"
-    if any(day.output_tokens is not None for day in days):
+    if any(day.input_tokens + day.output_tokens for day in days):
         yield (
             "  tokens and cost: output as long as max_tokens allows, "
             f"input estimated at {CHARACTERS_PER_TOKEN} characters a token"

@@ -11,11 +11,14 @@ COMMANDS = {
     "run": "Run the service.",
     "demo": "Run the service with the embedded demo endpoint.",
     "check": "Check configuration files and say what they would run.",
+    "probe": "Run probes of a target now and print their clocks and verdicts.",
+    "ask": "Ask a target questions on the terminal and see its clocks.",
     "load": "Run one bounded load test.",
     "compare": "Compare two load runs, with confidence intervals.",
     "report": "Show load runs as tables, Markdown or HTML.",
     "bench": "Run the kernel benches once.",
     "metrics": "Print every metric as Markdown.",
+    "reasons": "Print causes and remedies of every failure as Markdown.",
 }
 """Each command's one line, kept here so that ``--help`` need not import the command."""
 

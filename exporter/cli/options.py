@@ -1,9 +1,11 @@
 """Options that several commands have."""
 
+from pathlib import Path
+
 import click
 
 from exporter.config.address import listen
-from exporter.model.configuration import WebOptions
+from exporter.model.configuration import TargetPlan, WebOptions
 
 
 class Address(click.ParamType[WebOptions]):
@@ -31,3 +33,37 @@ log_level_option = click.option(
     show_default=True,
     help="What is written to standard error.",
 )
+config_option = click.option(
+    "--config",
+    "path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Configuration; without it OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name one target.",
+)
+
+
+def configured_target(path: Path | None, name: str | None) -> TargetPlan:
+    """Return one target of a configuration file, or of the environment; the only one needs no name.
+
+    Raises ConfigError, and UsageError where there is no such target.
+    """
+    import os
+
+    from exporter.config.environment import from_environment
+    from exporter.config.source import Source
+    from exporter.kernels.suite import SUITES
+    from exporter.probes import KINDS
+
+    if path is None:
+        configuration = from_environment(os.environ, KINDS)
+    else:
+        configuration = Source(path, KINDS, SUITES).load()
+    plans = configuration.targets
+    if name is None and len(plans) == 1:
+        return plans[0]
+    found = next((plan for plan in plans if plan.target.name == name), None)
+    if found is None:
+        names = ", ".join(plan.target.name for plan in plans) or "none"
+        what = "name a target" if name is None else f"there is no target {name!r}"
+        raise click.UsageError(f"{what}; there are: {names}")
+    return found

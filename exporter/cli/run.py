@@ -6,18 +6,12 @@ from pathlib import Path
 
 import click
 
-from exporter.cli.options import listen_option, log_level_option
+from exporter.cli.options import config_option, listen_option, log_level_option
 from exporter.model.configuration import WebOptions
 
 
 @click.command()
-@click.option(
-    "--config",
-    "path",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Configuration; without it OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name one target.",
-)
+@config_option
 @listen_option
 @log_level_option
 def run(path: Path | None, listen: WebOptions | None, log_level: str) -> None:
@@ -27,12 +21,12 @@ def run(path: Path | None, listen: WebOptions | None, log_level: str) -> None:
     """
     from exporter.app.process import serve
     from exporter.config.environment import from_environment
-    from exporter.config.load import load
+    from exporter.config.source import Source
     from exporter.kernels.suite import SUITES
     from exporter.probes import KINDS
 
     if path is None:
         reader = partial(from_environment, os.environ, KINDS)
-    else:
-        reader = partial(load, path, KINDS, SUITES)
-    raise SystemExit(serve(reader, listen=listen, log_level=log_level))
+        raise SystemExit(serve(reader, listen=listen, log_level=log_level))
+    source = Source(path, KINDS, SUITES)
+    raise SystemExit(serve(source.load, discover=source.discovered, listen=listen, log_level=log_level))

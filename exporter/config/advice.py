@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from exporter.config.address import is_loopback
+from exporter.config.forecast import forecast_of
 from exporter.config.reading import read_bounded
 from exporter.config.units import duration
 from exporter.model.configuration import Configuration, TargetPlan
@@ -32,9 +33,32 @@ def advice(configuration: Configuration, environ: Mapping[str, str]) -> tuple[st
 def _of_plan(plan: TargetPlan, environ: Mapping[str, str]) -> Iterator[str]:
     for text in _of_target(plan.target, environ):
         yield f"target {plan.target.name}: {text}"
+    is_openai = plan.target.azure is None and any(spec.kind != "http" for spec in plan.probes)
+    if is_openai and not urlsplit(plan.target.base_url).path.strip("/"):
+        yield (
+            f"target {plan.target.name}: base_url has no path; "
+            "most OpenAI-compatible servers answer under /v1"
+        )
+    yield from _of_budget(plan)
     for spec in plan.probes:
         for text in _of_probe(spec):
             yield f"target {plan.target.name}, probe {spec.name}: {text}"
+
+
+def _of_budget(plan: TargetPlan) -> Iterator[str]:
+    budget = plan.target.budget
+    if budget is None:
+        return
+    days = [forecast_of(plan.target, spec) for spec in plan.probes]
+    for name, limit, most in (
+        ("tokens", budget.tokens_per_day, sum(day.input_tokens + day.output_tokens for day in days)),
+        ("money", budget.money_per_day, sum(day.cost or 0.0 for day in days)),
+    ):
+        if limit is not None and most > limit:
+            yield (
+                f"target {plan.target.name}: a day of its probes can use {most:,.6g} {name}, the budget is "
+                f"{limit:,.6g}: once it is spent they are not sent until midnight UTC"
+            )
 
 
 def _overruns(configuration: Configuration) -> Iterator[str]:
@@ -67,8 +91,6 @@ def _of_target(target: Target, environ: Mapping[str, str]) -> Iterator[str]:
         yield f"{missing}; until it is, every probe fails with reason auth"
     if target.key is not None and url.scheme == "http" and not is_loopback(url.hostname or ""):
         yield "the API key crosses the network in clear text; write https:// if the server has it"
-    if not url.path.strip("/"):
-        yield "base_url has no path; most OpenAI-compatible servers answer under /v1"
     if target.tls.insecure:
         yield "tls.insecure accepts any certificate, so anyone in between can read the API key"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from exporter.config import address, bench_schema, schema, units
+from exporter.config import address, bench_schema, schema, schema_access, units
 from exporter.config.build_load import load_spec, pricing
 from exporter.config.crosscheck import Known
 from exporter.config.power_schema import Power, TargetPower
@@ -16,7 +16,11 @@ from exporter.model.power_plan import Electricity, Gpus, PowerOptions, Promql, W
 from exporter.model.quiet import QuietHours
 from exporter.model.roofline import Peak
 from exporter.model.target import (
+    Azure,
+    Budget,
     Connection,
+    Header,
+    IpFamily,
     KeySource,
     Objective,
     Prices,
@@ -55,6 +59,8 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             for bench in file.benches
         ),
         web=address.listen(file.web.listen),
+        state_file=None if file.state_file is None else str(folder / file.state_file),
+        target_files=tuple(str(folder / pattern) for pattern in file.target_files),
         power=_power_options(file.power),
     )
 
@@ -72,8 +78,12 @@ def _target(target: schema.Target, folder: Path) -> Target:
         key=key,
         tls=_tls(target.tls, folder),
         proxy=target.proxy,
+        ip=None if target.ip is None else IpFamily(target.ip),
+        azure=_azure(target.azure),
+        headers=tuple(_header(header, folder) for header in target.headers),
         labels=MappingProxyType(dict(target.labels)),
         prices=_prices(target.prices),
+        budget=_budget(target.budget),
         power=_power(target.power),
     )
 
@@ -87,17 +97,36 @@ def _peak(peak: bench_schema.Peak) -> Peak:
     )
 
 
-def _tls(tls: schema.Tls | None, folder: Path) -> TlsOptions:
+def _header(header: schema_access.Header, folder: Path) -> Header:
+    if header.value is not None:
+        return Header(name=header.name, value=header.value)
+    file = None if header.value_file is None else str(folder / header.value_file)
+    return Header(name=header.name, source=KeySource(env=header.value_env, file=file))
+
+
+def _azure(azure: schema_access.Azure | None) -> Azure | None:
+    return None if azure is None else Azure(api_version=azure.api_version, deployment=azure.deployment)
+
+
+def _budget(budget: schema_access.Budget | None) -> Budget | None:
+    if budget is None:
+        return None
+    return Budget(tokens_per_day=budget.tokens_per_day, money_per_day=budget.money_per_day)
+
+
+def _tls(tls: schema_access.Tls | None, folder: Path) -> TlsOptions:
     if tls is None:
         return TlsOptions()
     return TlsOptions(
         ca_file=None if tls.ca_file is None else str(folder / tls.ca_file),
+        cert_file=None if tls.cert_file is None else str(folder / tls.cert_file),
+        key_file=None if tls.key_file is None else str(folder / tls.key_file),
         insecure=tls.insecure,
         server_name=tls.server_name,
     )
 
 
-def _prices(prices: schema.Prices | None) -> Prices | None:
+def _prices(prices: schema_access.Prices | None) -> Prices | None:
     if prices is None:
         return None
     return Prices(

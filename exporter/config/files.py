@@ -41,23 +41,34 @@ def read(path: Path) -> str:
         raise ConfigError(source, [Problem(line, "", "is not UTF-8 text; save the file as UTF-8")]) from None
 
 
+_PEM = {
+    "ca_file": b"-----BEGIN CERTIFICATE-----",
+    "cert_file": b"-----BEGIN CERTIFICATE-----",
+    "key_file": b"PRIVATE KEY-----",
+}
+
+
 def certificates(document: Document, folder: Path) -> Iterator[Problem]:
-    """Yield a problem for each ``ca_file`` that is not a readable file of PEM certificates."""
+    """Yield a problem for each file under ``tls`` that is not a readable file of what it must hold."""
     targets = document.plain.get("targets") if isinstance(document.plain, dict) else None
     for index, target in enumerate(targets if isinstance(targets, list) else ()):
         tls = target.get("tls") if isinstance(target, dict) else None
-        named = tls.get("ca_file") if isinstance(tls, dict) else None
-        if isinstance(named, str):
-            at: Location = ("targets", index, "tls", "ca_file")
-            text = _certificate_text(folder / named)
-            if text:
-                yield document.problem(at, text)
+        for key, mark in _PEM.items():
+            named = tls.get(key) if isinstance(tls, dict) else None
+            if isinstance(named, str):
+                at: Location = ("targets", index, "tls", key)
+                text = _pem_text(folder / named, mark)
+                if text:
+                    yield document.problem(at, text)
 
 
-def _certificate_text(path: Path) -> str:
+def _pem_text(path: Path, mark: bytes) -> str:
     try:
         data = read_bounded(path, MAX_BYTES)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a path"
         return f"cannot be read ({why}); a relative path counts from the folder of this file"
-    return "" if b"-----BEGIN CERTIFICATE-----" in data else "holds no PEM certificate; name a file that does"
+    if mark in data:
+        return ""
+    what = "private key" if mark.startswith(b"PRIVATE") else "certificate"
+    return f"holds no PEM {what}; name a file that does"

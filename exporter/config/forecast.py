@@ -17,14 +17,14 @@ TEMPLATE_TOKENS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """One probe's day.  Tokens and money are None where the parameters or the prices do not say."""
+    """One probe's day.  Money is None where there are no prices."""
 
     target: Target
     spec: ProbeSpec
     requests: float
     input_tokens: float
     """An estimate, from the characters of the prompt."""
-    output_tokens: float | None
+    output_tokens: float
     """An upper bound: every answer as long as it may get."""
     cost: float | None
     """In the currency of the target's prices."""
@@ -32,30 +32,45 @@ class Forecast:
 
 def forecast(configuration: Configuration) -> tuple[Forecast, ...]:
     """Return one forecast a probe, in the order of the file."""
-    return tuple(_forecast(plan.target, spec) for plan in configuration.targets for spec in plan.probes)
+    return tuple(forecast_of(plan.target, spec) for plan in configuration.targets for spec in plan.probes)
 
 
-def _forecast(target: Target, spec: ProbeSpec) -> Forecast:
-    params = spec.params.model_dump() if isinstance(spec.params, BaseModel) else {}
+def forecast_of(target: Target, spec: ProbeSpec) -> Forecast:
+    """Return the day of one probe."""
     requests = DAY_S / spec.every_s
-    characters = _characters(params.get("messages")) or sum(
-        _characters(params.get(key)) for key in ("system", "prompt", "input")
-    )
-    input_tokens = requests * (math.ceil(characters / CHARACTERS_PER_TOKEN) + TEMPLATE_TOKENS)
-    most = params.get("max_tokens")
-    output_tokens = requests * most if isinstance(most, int) else None
+    input_tokens, output_tokens = (requests * count for count in most_tokens(spec))
     return Forecast(
         target=target,
         spec=spec,
         requests=requests,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost=_cost(target.prices, input_tokens, output_tokens),
+        cost=cost(target.prices, input_tokens, output_tokens),
     )
 
 
-def _cost(prices: Prices | None, input_tokens: float, output_tokens: float | None) -> float | None:
-    if prices is None or output_tokens is None:
+def most_tokens(spec: ProbeSpec) -> tuple[int, int]:
+    """Return an estimate of the input tokens of one request, and the most output tokens it can have.
+
+    A kind without ``max_tokens`` generates none.
+    """
+    params = spec.params.model_dump() if isinstance(spec.params, BaseModel) else {}
+    characters = _characters(params.get("messages"))
+    if not characters:
+        longest = max(_characters(params.get("prompt")), *map(_characters, params.get("prompts") or ("",)))
+        others = ("system", "input", "query", "documents", "tools")
+        characters = longest + sum(_characters(params.get(key)) for key in others)
+    input_tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + TEMPLATE_TOKENS if characters else 0
+    wanted, most = params.get("input_tokens"), params.get("max_tokens")
+    return (
+        max(input_tokens, wanted) if isinstance(wanted, int) else input_tokens,
+        most if isinstance(most, int) else 0,
+    )
+
+
+def cost(prices: Prices | None, input_tokens: float, output_tokens: float) -> float | None:
+    """Return the money for so many tokens, in the currency of the prices; None without prices."""
+    if prices is None:
         return None
     return (input_tokens * prices.input_per_mtok + output_tokens * prices.output_per_mtok) / 1e6
 

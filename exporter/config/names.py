@@ -10,6 +10,13 @@ _LABEL = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _GPU = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential|signature", re.IGNORECASE)
+_WIRES_OWN = frozenset({"host", "content-length", "content-type", "connection", "transfer-encoding"}) | {
+    "accept-encoding",
+    "expect",
+    "upgrade",
+}
 _MAX_TEXT = 200
 _MAX_PATH = 4095
 
@@ -66,6 +73,20 @@ def env(text: str) -> str:
             "the key itself never stands in this file"
         )
     return text
+
+
+def header(text: str) -> str:
+    """Return the name of an HTTP header of the user's own.  Raises ValueError."""
+    if not _HEADER.fullmatch(text):
+        raise ValueError("must be the name of an HTTP header, such as X-Tenant")
+    if text.lower() in _WIRES_OWN:
+        raise ValueError("this header is set by the exporter itself; remove it")
+    return text
+
+
+def is_secret_header(text: str) -> bool:
+    """Tell whether a header of this name carries a secret."""
+    return _SECRET_HEADER.search(text) is not None
 
 
 def device(text: str) -> str:

@@ -8,8 +8,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from exporter.config import address, names, units
 from exporter.config.bench_schema import Bench, Peak
 from exporter.config.power_schema import Power, TargetPower
+from exporter.config.schema_access import Azure, Budget, Header, Prices, Tls
 from exporter.config.schema_load import Cost, Load
-from exporter.config.section import Currency, Every, Price, Section
+from exporter.config.section import EnvName, Every, FilePath, Name, Section, Text
 
 MAX_TIMEOUT_S = 3600.0
 
@@ -28,10 +29,6 @@ def _listen(text: str) -> str:
 
 Timeout = Annotated[float, BeforeValidator(_timeout)]
 Share = Annotated[float, BeforeValidator(units.share)]
-Name = Annotated[str, AfterValidator(names.name)]
-Text = Annotated[str, AfterValidator(names.printable)]
-FilePath = Annotated[str, AfterValidator(names.path)]
-EnvName = Annotated[str, AfterValidator(names.env)]
 ConnectionWord = Literal["reuse", "fresh"]
 SeverityWord = Literal["page", "ticket"]
 
@@ -150,32 +147,6 @@ class Probe(Section):
     confirm: Confirm | None = Field(default=None, description="Extra requests after a breach.")
 
 
-class Prices(Section):
-    """Money per million tokens; gives spend metrics and the daily cost that `check` prints."""
-
-    input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
-    output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
-    currency: Currency = Field(default="USD", description="ISO 4217 code.")
-
-
-class Tls(Section):
-    """How the server's certificate is checked."""
-
-    ca_file: FilePath | None = Field(
-        default=None, description="PEM file with the certificates to trust, beside this file."
-    )
-    insecure: bool = Field(False, description="true accepts any certificate: for tests only.")
-    server_name: Annotated[str, AfterValidator(address.host)] | None = Field(
-        default=None, description="Name to ask for (SNI) and verify where it is not the URL's host."
-    )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.insecure and self.ca_file is not None:
-            raise ValueError("ca_file has no effect with insecure: true; remove one of the two")
-        return self
-
-
 class Target(Section):
     """An endpoint under test."""
 
@@ -203,6 +174,16 @@ class Target(Section):
     proxy: Annotated[str, AfterValidator(address.proxy)] | None = Field(
         default=None, description="HTTP proxy; otherwise HTTPS_PROXY, HTTP_PROXY and NO_PROXY count."
     )
+    ip: Literal["ipv4", "ipv6"] | None = Field(
+        default=None, description="Which addresses of the host are tried first: ipv4 or ipv6."
+    )
+    headers: list[Header] = Field(
+        default_factory=list, max_length=32, description="Headers that go with every request."
+    )
+    azure: Azure | None = Field(
+        default=None, description="For Azure OpenAI: base_url is then the resource's, without a path."
+    )
+    budget: Budget | None = Field(default=None, description="What its probes may spend in a day.")
     confirm: Confirm | None = Field(
         default=None, description="Extra requests after a breach, for probes that say nothing themselves."
     )
@@ -212,6 +193,10 @@ class Target(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.azure is not None and self.api_key_env is None and self.api_key_file is None:
+            raise ValueError("azure needs a key; write api_key_env: NAME_OF_VARIABLE or api_key_file: PATH")
+        if self.budget is not None and self.budget.money_per_day is not None and self.prices is None:
+            raise ValueError("budget.money_per_day needs prices; write prices: {input_per_mtok: ...}")
         if self.api_key_env is not None and self.api_key_file is not None:
             raise ValueError("api_key_env and api_key_file are both given; remove one of the two")
         if self.tls is not None and not self.base_url.lower().startswith("https:"):
@@ -244,6 +229,15 @@ class File(Section):
     )
     power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
+    target_files: list[FilePath] = Field(
+        default_factory=list,
+        max_length=16,
+        description="Patterns of files with more targets, such as targets.d/*.yml; read again on change.",
+    )
+    state_file: FilePath | None = Field(
+        default=None,
+        description="File in which spent budgets outlive a restart; its folder must be writable.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -252,6 +246,6 @@ class File(Section):
             raise ValueError(
                 f"target {remote[0]} has power.promql; say whom to ask: power: {{prometheus: URL}}"
             )
-        if not self.targets and not self.benches:
+        if not self.targets and not self.benches and not self.target_files:
             raise ValueError("nothing to run; add at least one target or bench")
         return self

@@ -1,4 +1,4 @@
-"""What every section of the configuration file is made of."""
+"""What every section of the configuration file is made of, and the texts that stand in many."""
 
 from typing import Annotated
 
@@ -30,6 +30,10 @@ Every = Annotated[float, BeforeValidator(_every)]
 SamplingEvery = Annotated[float, BeforeValidator(_sampling)]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Currency = Annotated[str, AfterValidator(names.currency)]
+Name = Annotated[str, AfterValidator(names.name)]
+Text = Annotated[str, AfterValidator(names.printable)]
+FilePath = Annotated[str, AfterValidator(names.path)]
+EnvName = Annotated[str, AfterValidator(names.env)]
 
 
 class Section(BaseModel):

@@ -57,3 +57,13 @@ def loop_lagged(lag_s: float) -> Iterator[Sample]:
 def clock_stepped() -> Iterator[Sample]:
     """Yield what a step of the wall clock changes."""
     yield Sample(service.CLOCK_STEPS, (), 1)
+
+
+def target_files(refused: int) -> Iterator[Sample]:
+    """Yield how the target files stand; ``refused`` counts the problems."""
+    yield Sample(service.TARGET_FILES_REFUSED, (), refused)
+
+
+def state_file(*, usable: bool) -> Iterator[Sample]:
+    """Yield whether the state file could be used."""
+    yield Sample(service.STATE_USABLE, (), float(usable))

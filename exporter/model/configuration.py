@@ -76,4 +76,10 @@ class Configuration:
     targets: tuple[TargetPlan, ...]
     benches: tuple[BenchPlan, ...]
     web: WebOptions
+    state_file: str | None = None
+    """Where what was spent today outlives the process; None means: nowhere."""
+    target_files: tuple[str, ...] = ()
+    """Patterns of files that hold more targets."""
+    target_file_problems: tuple[str, ...] = ()
+    """One line for each thing that keeps a target file from being in force as it stands."""
     power: PowerOptions = field(default_factory=PowerOptions)

@@ -6,8 +6,11 @@ read as absent; nothing here raises.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from exporter.model.json_text import count, dicts
+from exporter.model.server_timing import ServerTiming, timing_in
 
 
 class Channel(StrEnum):
@@ -44,26 +47,63 @@ class Delta:
 
     channels: frozenset[Channel] = frozenset()
     """Empty for role-only, empty, usage-only and finish-only chunks: they carry no token."""
+    text: str = field(default="", repr=False)
+    """What was said for the reader: neither reasoning nor tool calls."""
     finish: str | None = None
     usage: Usage | None = None
+    is_last: bool = False
+    """Whether this event ends the stream by itself; chat completions have ``[DONE]`` for that."""
+    model: str | None = field(default=None, repr=False)
+    """The model that the server says it is, with its fingerprint where it has one."""
+    server: ServerTiming = ServerTiming()
 
 
 def read_delta(chunk: dict[str, object]) -> Delta:
-    """Read a ``chat.completion.chunk`` or ``chat.completion`` object."""
+    """Read a chunk of a chat or legacy completion, or a whole one."""
     channels: set[Channel] = set()
+    words: list[str] = []
     finish: str | None = None
-    for choice in _dicts(chunk.get("choices")):
+    for choice in dicts(chunk.get("choices")):
         said = choice.get("delta") or choice.get("message")
         if isinstance(said, dict):
             for name, value in said.items():
                 if value and (read := _FIELDS.get(name)) is not None:
                     channels.update(read(value))
-        elif _text(choice.get("text")):
+            words.append(_words(said.get("content")))
+        elif _text(text := choice.get("text")):
             channels.add(Channel.CONTENT)  # a completion has its text in the choice itself
+            words.append(str(text))
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason:
             finish = reason
-    return Delta(channels=frozenset(channels), finish=finish, usage=_usage(chunk.get("usage")))
+    return Delta(
+        channels=frozenset(channels),
+        text="".join(words),
+        finish=finish,
+        usage=read_usage(chunk.get("usage")),
+        model=named_model(chunk),
+        server=timing_in(chunk),
+    )
+
+
+def named_model(body: dict[str, object]) -> str | None:
+    """Return what an answer says of the model behind it: name and fingerprint; None when nothing."""
+    said = [body.get("model"), body.get("system_fingerprint")]
+    return " ".join(str(name) for name in said if _text(name)) or None
+
+
+def read_usage(usage: object) -> Usage | None:
+    """Read a usage object of chat completions, embeddings or the Responses API."""
+    if not isinstance(usage, dict):
+        return None
+    out = usage.get("completion_tokens_details", usage.get("output_tokens_details"))
+    into = usage.get("prompt_tokens_details", usage.get("input_tokens_details"))
+    return Usage(
+        input=count(usage.get("prompt_tokens", usage.get("input_tokens"))),
+        output=count(usage.get("completion_tokens", usage.get("output_tokens"))),
+        reasoning=count(out.get("reasoning_tokens")) if isinstance(out, dict) else None,
+        cached=count(into.get("cached_tokens")) if isinstance(into, dict) else None,
+    )
 
 
 def read_error(body: object) -> ServerError | None:
@@ -85,20 +125,26 @@ def read_error(body: object) -> ServerError | None:
 def _content(value: object) -> Iterator[Channel]:
     if _text(value):
         yield Channel.CONTENT
-    for part in _dicts(value):
+    for part in dicts(value):
         # Mistral streams a list of parts, thinking among them.
         if any(part.get(key) for key in ("text", "thinking", "reasoning")):
             is_thought = part.get("type") in ("thinking", "reasoning")
             yield Channel.REASONING if is_thought else Channel.CONTENT
 
 
+def _words(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "".join(str(part["text"]) for part in dicts(value) if _text(part.get("text")))
+
+
 def _reasoning(value: object) -> Iterator[Channel]:
-    if _text(value) or any(_has(detail, "text", "summary", "data") for detail in _dicts(value)):
+    if _text(value) or any(_has(detail, "text", "summary", "data") for detail in dicts(value)):
         yield Channel.REASONING
 
 
 def _tool_calls(value: object) -> Iterator[Channel]:
-    calls = (call.get(kind) for call in _dicts(value) for kind in ("function", "custom"))
+    calls = (call.get(kind) for call in dicts(value) for kind in ("function", "custom"))
     if any(_has(call, "name", "arguments", "input") for call in calls):
         yield Channel.TOOL
 
@@ -130,19 +176,6 @@ _FIELDS: dict[str, Callable[[object], Iterator[Channel]]] = {
 }
 
 
-def _usage(usage: object) -> Usage | None:
-    if not isinstance(usage, dict):
-        return None
-    out = usage.get("completion_tokens_details")
-    into = usage.get("prompt_tokens_details")
-    return Usage(
-        input=_count(usage.get("prompt_tokens")),
-        output=_count(usage.get("completion_tokens")),
-        reasoning=_count(out.get("reasoning_tokens")) if isinstance(out, dict) else None,
-        cached=_count(into.get("cached_tokens")) if isinstance(into, dict) else None,
-    )
-
-
 _ERROR_CODE = re.compile(r"[A-Za-z_]{1,48}|[0-9]{1,6}")
 """Letters alone or digits alone: what error codes look like and API keys do not."""
 
@@ -155,23 +188,9 @@ def _code(error: dict[str, object]) -> str:
     return ""
 
 
-def _dicts(value: object) -> list[dict[str, object]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
 def _has(value: object, *keys: str) -> bool:
     return isinstance(value, dict) and any(_text(value.get(key)) for key in keys)
-
-
-MOST_TOKENS = 1_000_000_000
-"""No request has more.  A counter never forgets, so one absurd number would spoil it for ever."""
-
-
-def _count(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value <= MOST_TOKENS else None

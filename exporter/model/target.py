@@ -22,11 +22,33 @@ class KeySource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """A header that a target wants with every request: a plain value, or a secret one from its source."""
+
+    name: str
+    value: str = ""
+    source: KeySource | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Azure:
+    """How Azure OpenAI wants to be asked: the deployment in the path, the version of the API in the query."""
+
+    api_version: str
+    deployment: str | None = None
+    """None means: named like the model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TlsOptions:
-    """How a server's certificate is checked."""
+    """How a server's certificate is checked, and which one we show."""
 
     ca_file: str | None = None
     """None means the operating system's trust store."""
+    cert_file: str | None = None
+    """Our own certificate, for servers that ask for one."""
+    key_file: str | None = None
+    """Its key; None means: in ``cert_file`` too."""
     insecure: bool = False
     server_name: str | None = None
     """Name for SNI and verification where it is not the URL's host."""
@@ -39,6 +61,22 @@ class Prices:
     input_per_mtok: float
     output_per_mtok: float
     currency: str
+
+
+class IpFamily(StrEnum):
+    """A version of the Internet Protocol."""
+
+    IPV4 = "ipv4"
+    IPV6 = "ipv6"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What the probes of a target may spend in a day (UTC); None means: without limit."""
+
+    tokens_per_day: int | None = None
+    money_per_day: float | None = None
+    """In the currency of the target's prices."""
 
 
 class Connection(StrEnum):
@@ -80,8 +118,13 @@ class Target:
     key: KeySource | None = None
     tls: TlsOptions = TlsOptions()
     proxy: str | None = None
+    ip: IpFamily | None = None
+    """Which addresses of the host are tried first; None means: as the system orders them."""
+    azure: Azure | None = None
+    headers: tuple[Header, ...] = ()
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     prices: Prices | None = None
+    budget: Budget | None = None
     power: Gpus | Watts | Promql | None = None
     """Where the power of what serves it is known from."""
 

@@ -116,7 +116,8 @@ class Power:
 
     def _keep(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Have a task of that name; a crash, which is a defect, is logged and the work begun again."""
-        if name in self._tasks:
+        # A reload can still be going over when the service stops.
+        if name in self._tasks or self._is_stopped:
             return
         task = self._tasks[name] = asyncio.get_running_loop().create_task(work(), name=f"power {name}")
 
@@ -125,14 +126,10 @@ class Power:
             if error is not None and self._tasks.get(name) is task:
                 log.error("power %s crashed and is begun again: %s", name, describe(error))
                 del self._tasks[name]
-                task.get_loop().call_later(AGAIN_S, self._again, name, work)
+                task.get_loop().call_later(AGAIN_S, self._keep, name, work)
                 self._silence()
 
         task.add_done_callback(ended)
-
-    def _again(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        if not self._is_stopped:
-            self._keep(name, work)
 
     async def _drop(self, name: str) -> None:
         task = self._tasks.pop(name, None)

@@ -1,17 +1,23 @@
 """Probe kind ``chat``: one chat completion, streamed or not, with every clock that its stream can give."""
 
+import base64
+import struct
+import zlib
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from exporter.model.answer import read_answer
+from exporter.model.answer import CHAT
 from exporter.model.clocks import Clock
+from exporter.model.request import Endpoint, Request
 from exporter.model.results import ProbeResult
 from exporter.model.target import ProbeSpec, Target
-from exporter.model.verdict import judge
-from exporter.probes.base import Doors, ProbeKind, off_the_loop, result_of
+from exporter.probes import generate
+from exporter.probes.base import Doors, ProbeKind, mine
+from exporter.probes.generate import Generating
 
 _OURS = frozenset({"model", "messages", "stream", "max_tokens", "max_completion_tokens", "temperature", "n"})
+_PICTURE_SIDE = 32
 
 
 class Message(BaseModel):
@@ -23,48 +29,53 @@ class Message(BaseModel):
     content: Annotated[str, Field(min_length=1)]
 
 
-class Params(BaseModel):
-    """What is asked; the defaults are short enough to run every few seconds."""
+class Params(Generating):
+    """What is asked.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    ``stream_options`` in ``extra_body`` replaces ours: with ``continuous_usage_stats: true`` vLLM counts
+    tokens on each chunk; null leaves it out.
+    """
 
-    prompt: Annotated[str, Field(min_length=1)] = "Count from 1 to 40."
     messages: Annotated[tuple[Message, ...], Field(min_length=1)] | None = None
     """A whole conversation in place of ``prompt`` and ``system``."""
     system: Annotated[str, Field(min_length=1)] | None = None
-    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 64
     token_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """The name under which the server takes ``max_tokens``."""
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
-    """None leaves it out, for models that refuse it."""
-    stream: bool = True
-    extra_body: dict[str, object] = Field(default_factory=dict)
-    """Server-specific fields, sent as they are.  ``stream_options`` here replaces ours: with
-    ``continuous_usage_stats: true`` vLLM counts tokens on each chunk; null leaves it out."""
+    tools: Annotated[tuple[dict[str, object], ...], Field(min_length=1)] | None = None
+    tool_choice: str | dict[str, object] | None = None
+    response_format: dict[str, object] | None = None
+    image: bool = False
+    """Add a small generated picture to the prompt, for models that see."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.messages is not None and (self.system is not None or "prompt" in self.model_fields_set):
-            raise ValueError("messages is the whole conversation: give it without prompt and system")
-        if taken := sorted(_OURS & self.extra_body.keys()):
-            raise ValueError(f"extra_body may not hold {', '.join(taken)}: the probe sets it")
+        alone = {"prompt", "prompts", "nonce", "input_tokens", "image"} & self.model_fields_set
+        if self.messages is not None and (self.system is not None or alone):
+            raise ValueError(
+                "messages is the whole conversation: give it without prompt and system, "
+                "and without prompts, nonce, input_tokens and image"
+            )
+        if self.tool_choice is not None and self.tools is None:
+            raise ValueError("tool_choice needs tools")
+        generate.refuse_taken(self, _OURS)
         return self
 
 
-def body_of(model: str, params: Params) -> dict[str, object]:
-    """Return the JSON body of the request."""
-    messages = params.messages or (
-        *((Message(role="system", content=params.system),) if params.system else ()),
-        Message(role="user", content=params.prompt),
-    )
+def body_of(model: str, params: Params, prompt: str | None = None) -> dict[str, object]:
+    """Return the JSON body of the request; ``prompt`` None means the one in the parameters."""
     body: dict[str, object] = {
         "model": model,
-        "messages": [message.model_dump() for message in messages],
+        "messages": _messages(params, params.prompt if prompt is None else prompt),
         params.token_field: params.max_tokens,
         "stream": params.stream,
     }
-    if params.temperature is not None:
-        body["temperature"] = params.temperature
+    optional = {
+        "temperature": params.temperature,
+        "tools": None if params.tools is None else list(params.tools),
+        "tool_choice": params.tool_choice,
+        "response_format": params.response_format,
+    }
+    body |= {name: value for name, value in optional.items() if value is not None}
     if params.stream:
         body["stream_options"] = {"include_usage": True}
     body |= params.extra_body
@@ -73,30 +84,42 @@ def body_of(model: str, params: Params) -> dict[str, object]:
     return body
 
 
+def _messages(params: Params, prompt: str) -> list[dict[str, object]]:
+    if params.messages is not None:
+        return [message.model_dump() for message in params.messages]
+    content: object = prompt
+    if params.image:
+        url = f"data:image/png;base64,{base64.b64encode(_picture()).decode()}"
+        content = [{"type": "text", "text": prompt}, {"type": "image_url", "image_url": {"url": url}}]
+    system: list[dict[str, object]] = (
+        [{"role": "system", "content": params.system}] if params.system is not None else []
+    )
+    return [*system, {"role": "user", "content": content}]
+
+
+def _picture() -> bytes:
+    """Return a red square as PNG."""
+
+    def part(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\xff\0\0" * _PICTURE_SIDE) * _PICTURE_SIDE
+    head = struct.pack(">IIBBBBB", _PICTURE_SIDE, _PICTURE_SIDE, 8, 2, 0, 0, 0)
+    parts = part(b"IHDR", head) + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
 def clocks_of(params: BaseModel) -> frozenset[Clock]:
     """Return the clocks: without a stream end to end alone, with a single token no gap."""
-    if not isinstance(params, Params):
-        raise TypeError(f"the chat probe takes its own Params, not {type(params).__name__}")
-    if not params.stream:
-        return frozenset({Clock.E2E})
-    several = {Clock.ITL, Clock.TPOT} if params.max_tokens > 1 else set()
-    return frozenset({Clock.TTFT, Clock.TTFC, Clock.E2E} | several)
+    return generate.clocks_of(mine(params, Params, "chat"))
 
 
 async def run(target: Target, spec: ProbeSpec, doors: Doors) -> ProbeResult:
     """Send the request once, never again, and judge what came back."""
-    params = spec.params
-    if not isinstance(params, Params):
-        raise TypeError(f"the chat probe takes its own Params, not {type(params).__name__}")
-    transcript = await doors.api.chat(target, spec, body_of(target.model, params))
-    finished_unix_s = doors.unix_s()
-
-    def read() -> ProbeResult:
-        answer = read_answer(transcript)
-        verdict = judge(transcript, answer, wants_stream=params.stream, stall_timeout_s=spec.stall_timeout_s)
-        return result_of(target, spec, transcript, answer, verdict, finished_unix_s=finished_unix_s)
-
-    return await off_the_loop(transcript, read)
+    params = mine(spec.params, Params, "chat")
+    body = body_of(target.model, params, generate.prompt_now(params, target, spec, doors))
+    request = Request(endpoint=Endpoint.CHAT, body=body)
+    return await generate.ask(target, spec, doors, params=params, request=request, dialect=CHAT)
 
 
 KIND = ProbeKind(name="chat", params=Params, clocks=clocks_of, run=run)

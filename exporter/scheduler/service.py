@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import UTC
 
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
@@ -17,7 +17,7 @@ from exporter.scheduler.entry import Entry
 from exporter.scheduler.guard import Guard, Patience
 from exporter.scheduler.heartbeat import Heartbeat
 from exporter.scheduler.job import Job, Observer
-from exporter.scheduler.locks import Locks
+from exporter.scheduler.locks import Locks, Needs
 from exporter.scheduler.trigger import GridTrigger
 
 log = logging.getLogger(__name__)
@@ -117,6 +117,10 @@ class Scheduler:
         # Its shutdown is a callback on the loop, which may be about to close.
         await asyncio.sleep(0)
         return self.abandoned
+
+    def holding(self, needs: Needs) -> AbstractContextManager[bool]:
+        """Hold resources beside the schedule for a block; give False, and hold nothing, if any is taken."""
+        return self._locks.trying(needs)
 
     def readiness(self, kind: JobKind) -> Verdict:
         """Judge whether the jobs of this kind do their work."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel
 
 from exporter.model.configuration import Configuration
+from exporter.model.target import Header
 
 HIDDEN = "hidden"
 
@@ -17,8 +18,9 @@ HIDDEN = "hidden"
 def effective(configuration: Configuration) -> str:
     """Return the configuration for people.
 
-    Keys are not in it to begin with.  Hidden are: user, password, query values and fragment of URLs, and
-    every text in the parameters of a probe: prompts may be confidential, headers and bodies may hold a key.
+    Keys are not in it to begin with.  Hidden are: user, password, query values and fragment of URLs, plain
+    values of headers, and every text in the parameters of a probe: prompts may be confidential, headers and
+    bodies may hold a key.
     """
     return yaml.safe_dump(_plain(configuration), sort_keys=False, allow_unicode=True, width=110)
 
@@ -27,6 +29,8 @@ def _plain(value: object) -> object:
     if isinstance(value, BaseModel):
         return _without_texts(value.model_dump())
     if is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, Header):
+            value = replace(value, value=f"{HIDDEN}, {len(value.value)} characters")
         # What a value leaves out of its own repr is not shown here either: prompts.
         return {
             field.name: _plain(getattr(value, field.name)) if field.repr else HIDDEN

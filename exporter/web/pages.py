@@ -1,17 +1,20 @@
 """The pages and what they answer."""
 
 import asyncio
+import math
+from datetime import UTC, datetime
 
 from aiohttp import hdrs, web
 from aiohttp.typedefs import Handler
 from jinja2 import Environment, PackageLoader
 
-from exporter.web.answers import Answers
+from exporter.web.answers import Answers, ProbeQuery
 from exporter.web.encoding import accepts_gzip
 from exporter.web.limits import Limits
 from exporter.web.scrapes import Scrapes
 
 SERVER_NAME = "inference-exporter"
+SCRAPE_TIMEOUT = "X-Prometheus-Scrape-Timeout-Seconds"
 HEADERS = {
     hdrs.SERVER: SERVER_NAME,
     "Cache-Control": "no-store",
@@ -30,9 +33,9 @@ class Pages:
         self._answers = answers
         self._limits = limits
         self._scrapes = Scrapes(answers.render, most=limits.scrapes)
-        self._index = Environment(loader=PackageLoader("exporter.web"), autoescape=True).get_template(
-            "index.html"
-        )
+        templates = Environment(loader=PackageLoader("exporter.web"), autoescape=True)
+        self._index = templates.get_template("index.html")
+        self._history = templates.get_template("history.html")
 
     def application(self) -> web.Application:
         """Return the application with every page on its path."""
@@ -41,6 +44,8 @@ class Pages:
         app.router.add_get("/", self.index)
         app.router.add_get("/metrics", self.metrics)
         app.router.add_get("/config", self.config)
+        app.router.add_get("/probe", self.probe)
+        app.router.add_get("/history", self.history)
         app.router.add_get("/-/healthy", self.healthy)
         app.router.add_get("/-/ready", self.ready)
         app.router.add_post("/-/reload", self.reload)
@@ -74,6 +79,39 @@ class Pages:
         """Answer with the configuration in force."""
         return web.Response(text=self._answers.config())
 
+    async def probe(self, request: web.Request) -> web.Response:
+        """Run a configured probe and answer with its metrics alone, or 4xx saying how to ask."""
+        query = request.query
+        if not query.get("target"):
+            text = "name a configured target: /probe?target=NAME&probe=NAME, and &debug=true for people\n"
+            return web.Response(status=400, text=text)
+        answer = await self._answers.probe(
+            ProbeQuery(
+                target=query["target"],
+                probe=query.get("probe"),
+                scrape_timeout_s=_seconds(request.headers.get(SCRAPE_TIMEOUT)),
+                accept=request.headers.get(hdrs.ACCEPT, ""),
+                debug=query.get("debug", "").lower() in {"1", "true"},
+            )
+        )
+        headers = {hdrs.CONTENT_TYPE: answer.content_type}
+        if answer.status == 503:
+            headers[hdrs.RETRY_AFTER] = "1"
+        return web.Response(status=answer.status, body=answer.body, headers=headers)
+
+    async def history(self, request: web.Request) -> web.Response:
+        """Answer with the list of kept results, or with the report of one."""
+        number = request.query.get("id", "")
+        if not number:
+            page = self._history.render(pasts=self._answers.history(), time=_time)
+            return web.Response(text=page, content_type="text/html")
+        text = self._answers.past(int(number)) if number.isascii() and number.isdecimal() else None
+        if text is None:
+            return web.Response(
+                status=404, text="this result is not kept any more; /history lists the others\n"
+            )
+        return web.Response(text=text)
+
     async def healthy(self, _request: web.Request) -> web.Response:
         """Answer that the event loop turns."""
         return web.Response(text="healthy\n")
@@ -103,6 +141,19 @@ class Pages:
         except (TimeoutError, ConnectionError):
             if request.transport is not None:
                 request.transport.abort()
+
+
+def _seconds(text: str | None) -> float | None:
+    """Return a header's seconds, or None for anything but a number above 0."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
+
+
+def _time(unix_s: float) -> str:
+    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 @web.middleware

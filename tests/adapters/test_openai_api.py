@@ -11,8 +11,9 @@ import pytest
 
 from exporter.adapters.openai_api import OpenAiApi
 from exporter.adapters.wire.wire import Wire
+from exporter.model import request as asked
 from exporter.model.target import Connection, KeySource, ProbeSpec, Target
-from exporter.model.transcript import Fault, StampSource
+from exporter.model.transcript import Fault, StampSource, Transcript
 from tests.adapters.wire_server import (
     DONE,
     END,
@@ -47,6 +48,10 @@ async def api() -> AsyncIterator[OpenAiApi]:
     await made.aclose()
 
 
+async def chat(api: OpenAiApi, target: Target, spec: ProbeSpec, body: dict[str, object]) -> Transcript:
+    return await api.send(target, spec, asked.Request(endpoint=asked.Endpoint.CHAT, body=body))
+
+
 def target(server: Server, key: KeySource | None = KEY) -> Target:
     return Target(name="t", base_url=f"http://127.0.0.1:{server.port}/v1", model="m", key=key)
 
@@ -65,8 +70,8 @@ def spec(timeout_s: float = 5.0, connection: Connection = Connection.REUSE) -> P
 
 async def test_the_request_is_the_sdks_and_the_answer_the_wires(api: OpenAiApi) -> None:
     async with serving(always(STREAM)) as server:
-        got = await api.chat(target(server), spec(), BODY)
-        again = await api.chat(target(server), spec(), BODY)
+        got = await chat(api, target(server), spec(), BODY)
+        again = await chat(api, target(server), spec(), BODY)
     assert (got.fault, got.status, got.content) == (None, 200, event("a") + event("b") + DONE)
     assert got.complete_ns is not None
     assert got.stamps is StampSource.KERNEL
@@ -84,7 +89,7 @@ async def test_the_request_is_the_sdks_and_the_answer_the_wires(api: OpenAiApi) 
 async def test_parameters_the_sdk_does_not_know_are_sent_too(api: OpenAiApi) -> None:
     body = {**BODY, "ignore_eos": True, "min_tokens": 4}
     async with serving(always(STREAM)) as server:
-        await api.chat(target(server), spec(), body)
+        await chat(api, target(server), spec(), body)
     assert json.loads(server.requests[0].body) == body
 
 
@@ -95,7 +100,7 @@ async def test_a_status_the_sdk_raises_for_comes_back_as_it_was(api: OpenAiApi, 
     error = b'{"error":{"message":"no","type":"t","code":"c"}}'
     extra = "Location: http://127.0.0.1:1/elsewhere\r\nRetry-After: 7\r\n"
     async with serving(always(whole(error, status=status, extra=extra))) as server:
-        got = await api.chat(target(server), spec(), BODY)
+        got = await chat(api, target(server), spec(), BODY)
     assert (got.fault, got.status, got.content) == (None, int(status[:3]), error)
     assert got.header("retry-after") == "7"
     assert got.header("location") == "http://127.0.0.1:1/elsewhere"
@@ -114,7 +119,7 @@ BROKEN: dict[str, tuple[Answer, Fault]] = {
 async def test_a_broken_exchange_is_not_raised(api: OpenAiApi, name: str) -> None:
     answer, fault = BROKEN[name]
     async with serving(answer) as server:
-        got = await api.chat(target(server), spec(), BODY)
+        got = await chat(api, target(server), spec(), BODY)
     assert got.fault is fault
     assert len(server.requests) == 1
 
@@ -136,7 +141,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_no_answer_makes_it_raise(api: OpenAiApi, name: str) -> None:
     async with serving(always(HOSTILE[name])) as server:
-        got = await api.chat(target(server), spec(), BODY)
+        got = await chat(api, target(server), spec(), BODY)
     assert got.fault is None
     assert got.status == int(HOSTILE[name].split()[1])
 
@@ -149,7 +154,7 @@ async def test_the_deadline_is_the_specs(api: OpenAiApi) -> None:
             await asyncio.sleep(0.01)
 
     async with serving(drip) as server:
-        got = await api.chat(target(server), spec(0.2), BODY)
+        got = await chat(api, target(server), spec(0.2), BODY)
     assert (got.fault, got.status) == (Fault.DEADLINE, 200)
     assert got.closed_ns - got.started_ns >= 0.2e9
 
@@ -160,7 +165,7 @@ async def test_cancelling_closes_the_connection_and_is_not_swallowed(api: OpenAi
         await peer.reader.read()
 
     async with serving(hang) as server:
-        task = asyncio.create_task(api.chat(target(server), spec(30.0), BODY))
+        task = asyncio.create_task(chat(api, target(server), spec(30.0), BODY))
         await server.asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -171,7 +176,7 @@ async def test_cancelling_closes_the_connection_and_is_not_swallowed(api: OpenAi
 async def test_a_fresh_probe_opens_and_closes_its_connection(api: OpenAiApi) -> None:
     async with serving(always(STREAM)) as server:
         for _ in range(3):
-            got = await api.chat(target(server), spec(connection=Connection.FRESH), BODY)
+            got = await chat(api, target(server), spec(connection=Connection.FRESH), BODY)
             assert not got.reused
             await server.alone()
     assert server.connections == 3
@@ -183,7 +188,7 @@ async def test_a_key_file_is_read_at_every_use(tmp_path: Path) -> None:
     async with serving(always(STREAM)) as server:
         for key in ("one", "two"):
             path.write_text(f"\n  {key}  \n")
-            await api.chat(target(server, KeySource(file=str(path))), spec(), BODY)
+            await chat(api, target(server, KeySource(file=str(path))), spec(), BODY)
     await api.aclose()
     assert [request.headers["authorization"] for request in server.requests] == ["Bearer one", "Bearer two"]
 
@@ -196,7 +201,7 @@ async def test_concurrent_probes_with_different_keys_do_not_mix_them(api: OpenAi
     async with serving(always(STREAM)) as server:
         await asyncio.gather(
             *(
-                api.chat(target(server, source), spec(), {**BODY, "user": f"key{number}"})
+                chat(api, target(server, source), spec(), {**BODY, "user": f"key{number}"})
                 for number, source in enumerate(sources)
             )
         )
@@ -221,7 +226,7 @@ async def test_without_its_key_nothing_is_sent(source: KeySource, names: str) ->
     environ = {"EMPTY_KEY": "  ", "BROKEN_KEY": "s3cret\nX-Evil: 1", "FANCY_KEY": "s3cret\u2026"}
     api = OpenAiApi(Wire(environ={}), environ)
     async with serving(always(STREAM)) as server:
-        got = await api.chat(target(server, source), spec(), BODY)
+        got = await chat(api, target(server, source), spec(), BODY)
     await api.aclose()
     assert got.fault is Fault.NO_KEY
     assert names in got.fault_detail
@@ -233,7 +238,7 @@ async def test_a_key_file_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "key")
     api = OpenAiApi(Wire(environ={}), {})
     async with serving(always(STREAM)) as server:
-        got = await api.chat(target(server, KeySource(file=str(tmp_path / "key"))), spec(), BODY)
+        got = await chat(api, target(server, KeySource(file=str(tmp_path / "key"))), spec(), BODY)
     await api.aclose()
     assert got.fault is Fault.NO_KEY
     assert "key cannot be read: a pipe" in got.fault_detail
@@ -248,8 +253,8 @@ async def test_without_a_key_no_authorization_is_sent_whatever_the_environment_h
         "OPENAI_CUSTOM_HEADERS", "Authorization: Bearer another-hosts-secret\nX-Own: another-hosts-secret"
     )
     async with serving(always(STREAM)) as server:
-        bare = await api.chat(target(server, None), spec(), BODY)
-        keyed = await api.chat(target(server), spec(), BODY)
+        bare = await chat(api, target(server, None), spec(), BODY)
+        keyed = await chat(api, target(server), spec(), BODY)
     assert (bare.status, keyed.status) == (200, 200)
     without, having = server.requests
     assert "authorization" not in without.headers
@@ -260,20 +265,31 @@ async def test_without_a_key_no_authorization_is_sent_whatever_the_environment_h
 async def test_a_servers_cookies_are_not_sent_back(api: OpenAiApi) -> None:
     async with serving(always(whole(b"{}", extra="Set-Cookie: a=b\r\n"))) as server:
         for _ in range(2):
-            await api.chat(target(server), spec(), BODY)
+            await chat(api, target(server), spec(), BODY)
     assert "cookie" not in server.requests[1].headers
 
 
 async def test_the_key_is_in_no_log_and_no_text(api: OpenAiApi, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with serving(always(whole(b"{}", status="401 No"))) as server:
-        got = await api.chat(target(server), spec(), BODY)
+        got = await chat(api, target(server), spec(), BODY)
     assert got.status == 401
     assert "s3cret" not in caplog.text + repr(got) + repr(api)
 
 
 async def test_an_url_that_cannot_be_requested_is_a_fault(api: OpenAiApi) -> None:
     odd = Target(name="t", base_url="http://127.0.0.1:99999/v1", model="m")
-    got = await api.chat(odd, spec(), BODY)
+    got = await chat(api, odd, spec(), BODY)
     assert got.fault is not None
     assert got.status is None
+
+
+async def test_clients_of_departed_targets_are_let_go(api: OpenAiApi) -> None:
+    async with serving(always(STREAM)) as one, serving(always(STREAM)) as other:
+        for server in (one, other, one):
+            assert (await chat(api, target(server), spec(), BODY)).status == 200
+        sdk = await api._prepared()
+        assert len(sdk._clients) == 2
+        await api.keep_only({target(one).base_url})
+        assert len(sdk._clients) == 1
+        assert (await chat(api, target(other), spec(), BODY)).status == 200

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from exporter.config import power_schema, schema, schema_load
+from exporter.config import power_schema, schema, schema_access, schema_load
 from exporter.config.load import load
 from exporter.config.section import Section
 from exporter.config.units import duration
@@ -22,12 +22,15 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "The file": schema.File,
     "defaults": schema.Defaults,
     "targets[]": schema.Target,
-    "targets[].prices": schema.Prices,
+    "targets[].prices": schema_access.Prices,
     "targets[].power": power_schema.TargetPower,
-    "targets[].tls": schema.Tls,
     "targets[].cost": schema_load.Cost,
     "targets[].load[]": schema_load.Load,
     "good": schema_load.Good,
+    "targets[].tls": schema_access.Tls,
+    "targets[].headers[]": schema_access.Header,
+    "targets[].azure": schema_access.Azure,
+    "targets[].budget": schema_access.Budget,
     "targets[].probes[]": schema.Probe,
     "sla": schema.Sla,
     "confirm": schema.Confirm,

@@ -84,11 +84,11 @@ def plain(
 class ScriptedServer:
     """Plays one script a request, in order, the last one again and again."""
 
-    def __init__(self, *scripts: Sequence[Step], tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *scripts: Sequence[Step], tls: ssl.SSLContext | None = None, port: int = 0) -> None:
         self._scripts = scripts
         self._tls = tls
         self._tasks: set[asyncio.Task[None]] = set()
-        self._port = 0
+        self._port = port
         self.connections = 0
         self.requests: list[Request] = []
         self.asked = asyncio.Event()
@@ -99,8 +99,12 @@ class ScriptedServer:
         scheme = "http" if self._tls is None else "https"
         return f"{scheme}://127.0.0.1:{self._port}/v1"
 
+    async def alone(self) -> None:
+        """Wait until every client has gone."""
+        await asyncio.gather(*self._tasks)
+
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port, ssl=self._tls)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 

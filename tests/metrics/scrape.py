@@ -6,29 +6,39 @@
 import re
 
 from exporter.adapters.prometheus import Sink
+from exporter.metrics import server_samples as server
 from exporter.metrics import service_samples as service
 from exporter.metrics.buckets import bucket_bounds
 from exporter.metrics.catalogue import ALL
 from exporter.metrics.catalogue.gpu import GPU
 from exporter.metrics.catalogue.load import LOAD
 from exporter.metrics.catalogue.power import POWER
+from exporter.metrics.model_ledger import ModelLedger
 from exporter.metrics.samples import initial, of, of_confirmation
 from exporter.metrics.sla_ledger import SlaLedger
 from exporter.metrics.targets import target_info
+from exporter.model.budget import Spend
 from exporter.model.clocks import Clock, Measured, Phases, Timing, Tokens, TokensFrom
 from exporter.model.configuration import TargetPlan
 from exporter.model.confirmation import Confirm
 from exporter.model.job import JobKind
 from exporter.model.outcome import Outcome
-from exporter.model.results import ProbeResult
+from exporter.model.rate_limits import RateLimit, RateLimits
+from exporter.model.results import ConnectionFacts, ProbeResult
 from exporter.model.schedule import MissCause
-from exporter.model.target import Connection, Identity, ProbeSpec
+from exporter.model.server_timing import ServerTiming
+from exporter.model.target import Budget, Connection, Identity, Prices, ProbeSpec
 from exporter.model.transcript import StampSource
 from tests.metrics.builders import AVAILABILITY, E2E_P99, TTFT_P99, probe, target
 
 CONFIRM = Confirm(every_s=3.0, for_s=60.0, per_hour=150)
 CHAT = TargetPlan(
-    target=target("prod", labels={"site": "fra1"}),
+    target=target(
+        "prod",
+        labels={"site": "fra1"},
+        prices=Prices(input_per_mtok=0.5, output_per_mtok=2.0, currency="EUR"),
+        budget=Budget(tokens_per_day=1000, money_per_day=0.5),
+    ),
     probes=(probe("short", objectives=(TTFT_P99, E2E_P99, AVAILABILITY), confirm=CONFIRM),),
 )
 PLAIN = TargetPlan(
@@ -51,6 +61,7 @@ def ready_sink(plans: tuple[TargetPlan, ...] = PLANS) -> tuple[Sink, SlaLedger]:
     for plan in plans:
         for spec in plan.probes:
             sink.apply(initial(plan.target, spec))
+            sink.apply(server.initial(plan.target, spec))
             identity = Identity(plan.target.name, plan.target.model, spec.name)
             sink.apply(ledger.standing(identity, spec.objectives))
     return sink, ledger
@@ -85,6 +96,13 @@ def story() -> list[ProbeResult]:
             stamps=StampSource.KERNEL,
             lateness_s=(0.0000625, 0.0005),
             certificate_expiry_unix_s=1_800_000_000.0,
+            status=200,
+            connection=ConnectionFacts(family="ipv4", http_version="1.1"),
+            rate_limits=RateLimits(
+                requests=RateLimit(limit=60, remaining=59, reset_s=1.5), retry_after_s=2.0
+            ),
+            server=ServerTiming(total_s=0.5, queue_s=0.125),
+            answered_by=1234,
             phases=Phases(
                 dns_s=0.125,
                 connect_s=0.0625,
@@ -103,6 +121,7 @@ def story() -> list[ProbeResult]:
             tokens=Tokens(output=3, output_from=TokensFrom.CHUNKS),
             reused=True,
             stamps=StampSource.KERNEL,
+            answered_by=5678,
             phases=Phases(send_s=0.0625, wait_s=0.5, receive_s=1.0, total_s=1.5625),
         ),
         outcome_of(CHAT, Outcome.OK, 45, timing=Timing(ttft=Measured(0.3125, below_s=0.0625)), reused=True),
@@ -124,9 +143,14 @@ def story() -> list[ProbeResult]:
 def told_sink() -> Sink:
     """The sink after the whole story."""
     sink, ledger = ready_sink()
+    models = ModelLedger()
     for result in story():
         sink.apply(of(result))
         sink.apply(ledger.record(result))
+        sink.apply(server.of(result))
+        sink.apply(models.record(result))
+    if CHAT.target.budget is not None:
+        sink.apply(server.budget(CHAT.target, CHAT.target.budget, Spend(16, 0.25)))
     confirmation = outcome_of(CHAT, Outcome.HTTP_5XX, 97, tokens=Tokens(input=12))
     sink.apply(of_confirmation(confirmation))
     sink.apply(ledger.confirm(confirmation))
@@ -135,6 +159,8 @@ def told_sink() -> Sink:
     sink.apply(service.ended(JobKind.PROBE, "crashed"))
     sink.apply(service.loop_lagged(0.0005))
     sink.apply(service.clock_stepped())
+    sink.apply(service.target_files(1))
+    sink.apply(service.state_file(usable=True))
     sink.apply(service.reload_refused())
     return sink
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exporter.model.answer import read_answer
-from exporter.model.delta import MOST_TOKENS, Channel, Usage, read_delta, read_error
+from exporter.model.delta import Channel, Usage, read_delta, read_error
+from exporter.model.json_text import MOST_TOKENS
 from exporter.model.timeline import phases_of, timing_of, tokens_of
 from exporter.model.verdict import judge
 from tests.model.streams import DONE, answered, piece

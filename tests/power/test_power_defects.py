@@ -39,3 +39,7 @@ async def test_stopping_ends_every_task(monkeypatch: pytest.MonkeyPatch) -> None
     assert asyncio.all_tasks() > before
     await power.stop()
     assert asyncio.all_tasks() == before
+    await power.reconfigure(configuration(enabled=True))
+    afterwards = asyncio.all_tasks()
+    await power.stop()
+    assert afterwards == before

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from pydantic import BaseModel
 
+from exporter.model.request import PlainRequest, Request
 from exporter.model.target import Connection, ProbeSpec, Target
 from exporter.model.transcript import Transcript
 from exporter.probes import KINDS
@@ -30,14 +31,18 @@ def spec(kind: str = "chat", params: BaseModel | None = None, **more: object) ->
 
 
 class FakeApi:
-    """Answers every request with what it was given, and remembers the bodies."""
+    """Answers every request with what it was given, and remembers what was asked."""
 
     def __init__(self, answer: Transcript) -> None:
         self._answer = answer
-        self.bodies: list[dict[str, object]] = []
+        self.requests: list[Request | PlainRequest] = []
 
-    async def chat(self, target: Target, spec: ProbeSpec, body: dict[str, object]) -> Transcript:
-        self.bodies.append(body)
+    @property
+    def bodies(self) -> list[dict[str, object]]:
+        return [dict(request.body) for request in self.requests if isinstance(request, Request)]
+
+    async def send(self, target: Target, spec: ProbeSpec, request: Request | PlainRequest) -> Transcript:
+        self.requests.append(request)
         return self._answer
 
 

@@ -5,11 +5,11 @@ import threading
 import pytest
 from pydantic import ValidationError
 
-from exporter.model.answer import Answer, read_answer
+from exporter.model.answer import Answer, Dialect, read_answer
 from exporter.model.clocks import Clock, TokensFrom
 from exporter.model.outcome import Outcome
 from exporter.model.transcript import Fault, StampSource, Transcript
-from exporter.probes import chat
+from exporter.probes import generate
 from exporter.probes.chat import Params, body_of, clocks_of, run
 from tests.model.streams import DONE, answered, piece, stop, text, texts, usage_event
 from tests.probes.specs import FakeApi, doors, spec, target
@@ -173,11 +173,11 @@ async def test_a_large_answer_is_read_away_from_the_loop(
 ) -> None:
     threads = set()
 
-    def read(transcript: Transcript) -> Answer:
+    def read(transcript: Transcript, dialect: Dialect) -> Answer:
         threads.add(threading.current_thread())
-        return read_answer(transcript)
+        return read_answer(transcript, dialect)
 
-    monkeypatch.setattr(chat, "read_answer", read)
+    monkeypatch.setattr(generate, "read_answer", read)
     api = FakeApi(answered(piece(1, *[text()] * tokens, stop(), DONE)))
     result = await run(target(), spec(params=Params()), doors(api))
     assert result.outcome is Outcome.OK

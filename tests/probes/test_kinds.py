@@ -43,7 +43,7 @@ async def test_a_fault_is_a_value_reported_once(kind: ProbeKind, fault: Fault) -
     api = FakeApi(answered(status=None, content_type=None, fault=fault, peer=None))
     probe, where = spec(kind.name), target()
     result = await kind.run(where, probe, doors(api))
-    assert len(api.bodies) == 1
+    assert len(api.requests) == 1
     assert result.outcome is not Outcome.OK
     assert result.detail
     assert (result.target, result.spec) == (where, probe)
@@ -62,4 +62,4 @@ async def test_foreign_params_are_refused(kind: ProbeKind) -> None:
         kind.clocks(Foreign())
     with pytest.raises(TypeError, match="Params"):
         await kind.run(target(), spec(kind.name, params=Foreign(), clocks=frozenset()), doors(api))
-    assert api.bodies == []
+    assert api.requests == []

@@ -3,7 +3,7 @@
 import aiohttp
 
 from exporter.model.readiness import Verdict
-from exporter.web.answers import Answers, Exposition, Reloaded
+from exporter.web.answers import Answers, Exposition, Past, ProbeAnswer, ProbeQuery, Reloaded
 
 
 def render(accept: str) -> Exposition:
@@ -16,12 +16,22 @@ async def accept_reload() -> Reloaded:
     return Reloaded(True, "1 probe added")
 
 
+PAST = Past(id=7, target="a<b", probe="short", outcome="auth", total_s=None, finished_unix_s=1.7e9)
+
+
+async def probe(query: ProbeQuery) -> ProbeAnswer:
+    return ProbeAnswer(200, repr(query).encode(), "text/plain; version=0.0.4; charset=utf-8")
+
+
 ANSWERS = Answers(
     version="1.2.3",
     render=render,
     ready=lambda: Verdict(True, "probes are finishing"),
     reload=accept_reload,
     config=lambda: "targets: []\n",
+    probe=probe,
+    history=lambda: (PAST,),
+    past=lambda id_: "the report\n" if id_ == 7 else None,
 )
 
 

@@ -17,7 +17,7 @@ from exporter.adapters.wire.request import Origin
 from exporter.adapters.wire.resolve import AddressInfo, Resolver
 from exporter.adapters.wire.stamped_socket import Record
 from exporter.adapters.wire.tls import Contexts
-from exporter.model.target import TlsOptions
+from exporter.model.target import IpFamily, TlsOptions
 from exporter.model.transcript import Fault
 
 NEXT_ADDRESS_AFTER_S = 0.25
@@ -33,11 +33,16 @@ class Connector:
         self._resolver = resolver
         self._contexts = Contexts()
 
-    async def open(self, origin: Origin, tls: TlsOptions, proxy: Proxy | None, draft: Draft) -> Connection:
-        """Connect, through the proxy if there is one.  Raises WireError; closes what it opened."""
+    async def open(
+        self, origin: Origin, tls: TlsOptions, proxy: Proxy | None, draft: Draft, ip: IpFamily | None = None
+    ) -> Connection:
+        """Connect, through the proxy if there is one.  Raises WireError; closes what it opened.
+
+        Addresses of the family ``ip`` are tried first; None leaves the system's order.
+        """
         context = self._context(tls) if origin.scheme == "https" else None
         host, port = (origin.host, origin.port) if proxy is None else (proxy.host, proxy.port)
-        addresses = await self._resolver.resolve(host, port)
+        addresses = in_order(await self._resolver.resolve(host, port), ip)
         draft.resolved_ns = self._clock.now_ns()
         sock = await _connect(addresses, f"{host}:{port}", via_proxy=proxy is not None)
         connection = Connection(sock, asyncio.get_running_loop(), self._clock)
@@ -58,7 +63,16 @@ class Connector:
         try:
             return self._contexts.get(tls)
         except OSError as error:
-            raise WireError(Fault.TLS, f"cannot use the CA file {tls.ca_file}: {reason(error)}") from None
+            files = ", ".join(file for file in (tls.ca_file, tls.cert_file, tls.key_file) if file)
+            raise WireError(Fault.TLS, f"cannot use the TLS files {files}: {reason(error)}") from None
+
+
+def in_order(addresses: list[AddressInfo], ip: IpFamily | None) -> list[AddressInfo]:
+    """Return the addresses with those of one family first, each family in its own order."""
+    if ip is None:
+        return addresses
+    wanted = socket.AF_INET6 if ip is IpFamily.IPV6 else socket.AF_INET
+    return sorted(addresses, key=lambda address: address[0] != wanted)
 
 
 async def _connect(addresses: list[AddressInfo], peer: str, *, via_proxy: bool) -> socket.socket:

@@ -1,5 +1,6 @@
 """A transcript in the making."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from exporter.adapters.wire.connection import Connection
@@ -24,6 +25,8 @@ class Draft:
     http_version: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     body: list[Piece] = field(default_factory=list)
+    on_piece: Callable[[Piece], None] | None = None
+    """Told of each piece of the body as it comes; must not raise or block."""
     lateness_ns: list[int] = field(default_factory=list)
     reads: int = 0
     answered: bool = False
@@ -40,6 +43,12 @@ class Draft:
         self.family = connection.family
         self.tls_version = connection.tls_version
         self.certificate_expiry_unix_s = connection.certificate_expiry_unix_s
+
+    def note_piece(self, piece: Piece) -> None:
+        """Keep a piece of the body, and tell whoever wants to know at once."""
+        self.body.append(piece)
+        if self.on_piece is not None:
+            self.on_piece(piece)
 
     def note_read(self, record: Record) -> None:
         """Count a read and how late it was."""

@@ -63,7 +63,7 @@ class Exchange:
             draft.http_version = parser.version
             draft.headers = tuple(parser.headers)
         if body:
-            draft.body.append(Piece(record.at_ns, record.earliest_ns, record.read_ns, body))
+            draft.note_piece(Piece(record.at_ns, record.earliest_ns, record.read_ns, body))
         if parser.complete:
             draft.complete_ns = record.at_ns
         elif body and self._drain is None:

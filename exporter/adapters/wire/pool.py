@@ -6,7 +6,7 @@ from typing import NamedTuple
 from exporter.adapters.wire.connection import Connection
 from exporter.adapters.wire.proxy import Proxy
 from exporter.adapters.wire.request import Origin
-from exporter.model.target import TlsOptions
+from exporter.model.target import IpFamily, TlsOptions
 
 MAX_IDLE_S = 120.0
 """Shorter than the four minutes and more after which address translators forget a silent connection."""
@@ -20,6 +20,7 @@ class Route(NamedTuple):
     origin: Origin
     tls: TlsOptions
     proxy: Proxy | None
+    ip: IpFamily | None = None
 
 
 class Pool:

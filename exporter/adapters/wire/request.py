@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
-from exporter.model.target import TlsOptions
+from exporter.model.target import IpFamily, TlsOptions
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 """4,096 tokens at 2 kB each.  Reading so much in tiny events takes 2.5 s of CPU and 185 MB; four times as
@@ -52,6 +52,8 @@ class WireRequest:
     tls: TlsOptions = TlsOptions()
     proxy: str | None = field(default=None, repr=False)
     """A proxy's URL; None means: as the environment says."""
+    ip: IpFamily | None = None
+    """Which addresses of the host are tried first."""
     fresh: bool = False
     """Open a connection for this request and close it afterwards."""
     max_response_bytes: int = MAX_RESPONSE_BYTES

@@ -12,7 +12,7 @@ _READ_BYTES = 65_536
 
 
 def make_context(options: TlsOptions) -> ssl.SSLContext:
-    """Build a client context.  Raises OSError (ssl.SSLError included) when the CA file cannot be used."""
+    """Build a client context.  Raises OSError (ssl.SSLError included) when a file cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if options.insecure:
         context.check_hostname = False
@@ -25,8 +25,15 @@ def make_context(options: TlsOptions) -> ssl.SSLContext:
         # It looks in more places, and asks the system on macOS and Windows; but it reads the store again for
         # every connection, so it is not the first choice.
         context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if options.cert_file is not None:
+        # Without an answer to its question OpenSSL would ask for a pass phrase on the terminal.
+        context.load_cert_chain(options.cert_file, options.key_file, password=_no_pass_phrase)
     context.set_alpn_protocols(["http/1.1"])
     return context
+
+
+def _no_pass_phrase() -> str:
+    raise OSError("the key of the client certificate has a pass phrase; use one without")
 
 
 def _openssl_finds_the_trust_store() -> bool:
@@ -39,15 +46,16 @@ def _openssl_finds_the_trust_store() -> bool:
 class Contexts:
     """Contexts by options: building one reads the whole trust store.
 
-    A CA file that changes on disk is read again.
+    A file that changes on disk is read again.
     """
 
     def __init__(self) -> None:
-        self._contexts: dict[TlsOptions, tuple[int | None, ssl.SSLContext]] = {}
+        self._contexts: dict[TlsOptions, tuple[tuple[int, ...], ssl.SSLContext]] = {}
 
     def get(self, options: TlsOptions) -> ssl.SSLContext:
         """Return the context for these options; raises OSError as ``make_context``."""
-        changed_ns = None if options.ca_file is None else Path(options.ca_file).stat().st_mtime_ns
+        files = (options.ca_file, options.cert_file, options.key_file)
+        changed_ns = tuple(Path(file).stat().st_mtime_ns for file in files if file is not None)
         known = self._contexts.get(options)
         if known is not None and known[0] == changed_ns:
             return known[1]

@@ -8,7 +8,7 @@ import httpx2
 
 from exporter.adapters.wire.request import MAX_RESPONSE_BYTES, Origin, WireRequest
 from exporter.adapters.wire.wire import Receipt, Wire
-from exporter.model.target import TlsOptions
+from exporter.model.target import IpFamily, TlsOptions
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # What the SDK shall not act on: inflate (a small body may become any size), remember, prepare to follow.
@@ -22,6 +22,7 @@ class WireCall:
     timeout_s: float
     tls: TlsOptions = TlsOptions()
     proxy: str | None = field(default=None, repr=False)
+    ip: IpFamily | None = None
     fresh: bool = False
     max_response_bytes: int = MAX_RESPONSE_BYTES
     receipt: Receipt = field(default_factory=Receipt, compare=False)
@@ -78,6 +79,7 @@ async def _wire_request(request: httpx2.Request, call: WireCall) -> WireRequest:
         timeout_s=call.timeout_s,
         tls=call.tls,
         proxy=call.proxy,
+        ip=call.ip,
         fresh=call.fresh,
         max_response_bytes=call.max_response_bytes,
     )

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from exporter.adapters.wire import kernel
 from exporter.adapters.wire.clock import StampClock
@@ -16,18 +16,22 @@ from exporter.adapters.wire.pool import MAX_IDLE_S, Pool, Route
 from exporter.adapters.wire.proxy import choose_proxy
 from exporter.adapters.wire.request import WireRequest, encode
 from exporter.adapters.wire.resolve import Resolver
-from exporter.model.transcript import Fault, Transcript
+from exporter.model.transcript import Fault, Piece, Transcript
 
 _SHORT_NS = 500_000_000
 """Being away for less than this says something about the machine, but nothing about the verdict."""
 
 
 class Receipt:
-    """Where the transcript is left, also when the caller is cancelled before it could be returned."""
+    """Where the transcript is left, also when the caller is cancelled before it could be returned.
 
-    __slots__ = ("transcript",)
+    ``on_piece`` is told of each piece of the body as it comes.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("on_piece", "transcript")
+
+    def __init__(self, on_piece: Callable[[Piece], None] | None = None) -> None:
+        self.on_piece = on_piece
         self.transcript: Transcript | None = None
 
 
@@ -57,7 +61,7 @@ class Wire:
         Raises only CancelledError, after closing the connection (the receipt then has the transcript), and
         ValueError for a request that cannot be written as HTTP.
         """
-        draft = Draft(self._clock.now_ns())
+        draft = Draft(self._clock.now_ns(), on_piece=None if receipt is None else receipt.on_piece)
         away_before_ns = away_ns()
         fault: Fault | None = None
         detail = ""
@@ -105,10 +109,10 @@ class Wire:
         forwarded = proxy is not None and request.origin.scheme == "http"
         extra = proxy.headers if proxy is not None and forwarded else ()
         payload = encode(request, absolute_form=forwarded, extra=extra)
-        route = Route(request.origin, request.tls, proxy)
+        route = Route(request.origin, request.tls, proxy, request.ip)
         connection = None if request.fresh else self._pool.take(route)
         if connection is None:
-            connection = await self._connector.open(request.origin, request.tls, proxy, draft)
+            connection = await self._connector.open(request.origin, request.tls, proxy, draft, request.ip)
         else:
             draft.reused = True
         keep = False

@@ -7,6 +7,7 @@ from exporter.metrics.catalogue.power import POWER
 from exporter.metrics.catalogue.probe import PROBE
 from exporter.metrics.catalogue.process import PROCESS
 from exporter.metrics.catalogue.schedule import SCHEDULE
+from exporter.metrics.catalogue.server import SERVER
 from exporter.metrics.catalogue.service import SERVICE
 from exporter.metrics.catalogue.sla import SLA
 from exporter.metrics.family import Family, Group
@@ -14,6 +15,7 @@ from exporter.metrics.family import Family, Group
 OWN: tuple[Group, ...] = (
     Group("Probes", "What one request at a time sees of a target.", PROBE),
     Group("SLA", "Every request held against every objective of its probe; alerts read these.", SLA),
+    Group("Servers", "What the server says of itself, and what asking it costs.", SERVER),
     Group("Schedule", "Whether the measurements happened when they should have.", SCHEDULE),
     Group(
         "Load tests", "Many requests at a time, on a schedule, never mixed with the probes' figures.", LOAD

@@ -38,6 +38,19 @@ CLOCK_STEPS = Family(
     help="Times that the wall clock moved against the monotonic clock; every latency uses the monotonic one.",
 )
 
+TARGET_FILES_REFUSED = Family(
+    name="inference_exporter_target_files_refused",
+    type=Type.GAUGE,
+    help="Problems that keep target files from being in force as they stand; the log names them. Their last "
+    "good content, if there was any, is in force.",
+)
+STATE_USABLE = Family(
+    name="inference_exporter_state_file_usable",
+    type=Type.GAUGE,
+    help="1 if the state file could be read or written when it was last tried, 0 if not: then spent budgets "
+    "do not outlive a restart; absent without a state file.",
+)
+
 SERVICE: tuple[Family, ...] = (
     BUILD_INFO,
     START_TIME,
@@ -45,4 +58,6 @@ SERVICE: tuple[Family, ...] = (
     RELOAD_TIMESTAMP,
     LOOP_LAG,
     CLOCK_STEPS,
+    TARGET_FILES_REFUSED,
+    STATE_USABLE,
 )
