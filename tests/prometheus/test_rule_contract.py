@@ -41,7 +41,8 @@ WORDS = {
         "group",
     ),
     *("count", "topk", "increase", "rate", "changes", "ln", "clamp_min", "clamp_max", "time", "absent"),
-    *("sum_over_time", "max_over_time", "avg_over_time", "histogram_quantile", "label_replace"),
+    *("sum_over_time", "max_over_time", "avg_over_time", "last_over_time"),
+    *("histogram_quantile", "label_replace"),
 }
 LATER_THAN_2_42 = ("sort_by_label", "limitk", "mad_over_time", "info(", "histogram_avg", "double_exponential")
 

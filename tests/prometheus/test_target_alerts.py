@@ -8,7 +8,8 @@ DOWN, ERRORS, SLOWER = "InferenceTargetDown", "InferenceErrorRateHigh", "Inferen
 BUDGET, CERTIFICATE = "InferenceBudgetExhausted", "InferenceCertificateExpiring"
 NO_DATA, MISSED = "InferenceSLANoData", "InferenceProbesMissed"
 EXPORTER, RELOAD, LATE = "InferenceExporterDown", "InferenceConfigReloadFailed", "InferenceClientLate"
-WRONG, CHANGED = "InferenceKernelIncorrect", "InferenceModelChanged"
+WRONG, SLOW_KERNEL = "InferenceKernelIncorrect", "InferenceKernelRegression"
+CHANGED = "InferenceModelChanged"
 LOST, THROTTLED, XID = "InferenceGPULost", "InferenceGPUThrottled", "InferenceGPUXid"
 
 
@@ -43,6 +44,11 @@ def first_tokens(target: str, low: str, high: str, every: str, total: str) -> di
 def kernel(device: str, correct: str) -> dict[str, str]:
     labels = f'case="article",variant="sdpa",device="{device}",dtype="float32",{INSTANCE}'
     return {f"inference_kernel_correct{{{labels}}}": correct}
+
+
+def regressed(device: str, values: str) -> dict[str, str]:
+    labels = f'case="article",variant="sdpa",device="{device}",dtype="float32",{INSTANCE}'
+    return {f"inference_kernel_regressed{{{labels}}}": values}
 
 
 def gpu(metric: str, uuid: str, values: str, **labels: str) -> dict[str, str]:
@@ -201,6 +207,15 @@ STORIES = {
     "a wrong kernel is told and a right one is not": Story(
         series=kernel("cuda:0", "1x20 0x40 1x40") | kernel("cpu", "1x100"),
         firing={"20m": {WRONG: []}, "40m": {WRONG: ["cuda:0/ticket"]}, "90m": {WRONG: []}},
+    ),
+    "a kernel that got slower is told, also while disturbed runs hide its time": Story(
+        series=regressed("cuda:0", "0x20 1x10 _x60 0x60") | regressed("cpu", "0x160"),
+        firing={
+            "19m": {SLOW_KERNEL: []},
+            "40m": {SLOW_KERNEL: ["cuda:0/ticket"]},
+            "60m": {SLOW_KERNEL: ["cuda:0/ticket"]},
+            "140m": {SLOW_KERNEL: []},
+        },
     ),
 }
 
