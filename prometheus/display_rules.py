@@ -1,6 +1,6 @@
 """Series for people to look at: throughput, success, and percentiles beside the number they rest on."""
 
-from exporter.metrics.catalogue import load, probe
+from exporter.metrics.catalogue import load, power, probe
 from exporter.metrics.family import Family
 from prometheus.document import Group, Record
 from prometheus.promql import PROBE, Pace, recorded
@@ -31,6 +31,10 @@ def display(pace: Pace) -> Group:
                 f"sum by ({PROBE}, kind) (rate({probe.TOKENS.name}[{pace.of('5m')}]))",
             ),
             *(record for clock in CLOCKS for record in _clock(pace, clock)),
+            Record(
+                recorded("target_work", power.TOKENS_PER_JOULE, f"avg{WINDOW}"),
+                f"avg_over_time({power.TOKENS_PER_JOULE.name}[{pace.of(WINDOW)}])",
+            ),
             Record(
                 MEAN,
                 f"{_rate(pace, probe.TTFT, WINDOW, '_sum')} / {_rate(pace, probe.TTFT, WINDOW, '_count')}",

@@ -15,11 +15,16 @@ PROBES = {
     f"inference_probes_total{{{WHO.format(target='a')},{INSTANCE}}}": "0+60x30",
     f'inference_probe_failures_total{{{WHO.format(target="a")},{INSTANCE},reason="dns"}}': "0+6x30",
 }
+WORK = f'target="a",model="m",work="probes",{INSTANCE}'
+POWER = {
+    f"inference_target_tokens_per_joule{{{WORK}}}": "1x10 3x10"
+}  # at 20 minutes eleven ones and ten threes
 EXPECTED = {
     "scenario:inference_load_requests:rate1d": (f"{{{SCENARIO}}}", 10),
     "scenario:inference_load_good_requests:rate1d": (f"{{{SCENARIO}}}", 9),
     "scenario:inference_load_good_requests:ratio1d": (f"{{{SCENARIO}}}", 0.9),
     "scenario_kind:inference_load_tokens:rate1d": (f'{{{SCENARIO},kind="output"}}', 50),
+    "target_work:inference_target_tokens_per_joule:avg1h": (f"{{{WORK}}}", 1.952),
     "probe:inference_probes:rate5m": (f"{{{WHO.format(target='a')}}}", 1),
     "probe:inference_probe_success:ratio1h": (f"{{{WHO.format(target='a')}}}", 0.9),
 }
@@ -32,12 +37,12 @@ def test_throughput_goodput_and_success_are_those_of_the_time_in_which_there_was
         "evaluation_interval": "1m",
         "tests": [
             {
-                "interval": "1m" if "probe:" in name else "5m",
-                "input_series": [{"series": s, "values": v} for s, v in {**LOAD, **PROBES}.items()],
+                "interval": "5m" if name.startswith("scenario") else "1m",
+                "input_series": [{"series": s, "values": v} for s, v in {**LOAD, **PROBES, **POWER}.items()],
                 "promql_expr_test": [
                     {
                         "expr": f"round({name}, 0.001)",
-                        "eval_time": "20m" if "probe:" in name else "100m",
+                        "eval_time": "100m" if name.startswith("scenario") else "20m",
                         "exp_samples": [{"labels": labels, "value": value}],
                     }
                 ],

@@ -178,7 +178,7 @@ def test_no_runbook_is_about_an_alert_that_does_not_exist():
 def test_a_recorded_name_is_level_metric_operation():
     for name in RECORDED:
         level, metric, operation = name.split(":")
-        assert level in {"sli", "probe", "probe_kind", "scenario", "scenario_kind"}
+        assert level in {"sli", "probe", "probe_kind", "scenario", "scenario_kind", "target_work"}
         assert metric.startswith("inference_")
         assert operation
 
