@@ -8,7 +8,7 @@ DOWN, ERRORS, SLOWER = "InferenceTargetDown", "InferenceErrorRateHigh", "Inferen
 BUDGET, CERTIFICATE = "InferenceBudgetExhausted", "InferenceCertificateExpiring"
 NO_DATA, MISSED = "InferenceSLANoData", "InferenceProbesMissed"
 EXPORTER, RELOAD, LATE = "InferenceExporterDown", "InferenceConfigReloadFailed", "InferenceClientLate"
-WRONG, SLOW_KERNEL = "InferenceKernelIncorrect", "InferenceKernelRegressed"
+WRONG, SLOW_KERNEL, CHANGED = "InferenceKernelIncorrect", "InferenceKernelRegressed", "InferenceModelChanged"
 LOST, THROTTLED, XID = "InferenceGPULost", "InferenceGPUThrottled", "InferenceGPUXid"
 
 
@@ -118,6 +118,13 @@ STORIES = {
         firing={"10180m": {SLOWER: ["prod/ticket"]}},
         interval="5m",
         every="5m",
+    ),
+    "a model that changed is told once": Story(
+        series={
+            f"inference_probe_model_changes_total{{{WHO.format(target='prod')},{INSTANCE}}}": "0x30 1x80",
+            f"inference_probe_model_changes_total{{{WHO.format(target='good')},{INSTANCE}}}": "3x110",
+        },
+        firing={"30m": {CHANGED: []}, "35m": {CHANGED: ["prod/ticket"]}, "70m": {CHANGED: []}},
     ),
     "requests that the budget stopped are told and others are not": Story(
         series=missed("prod", "over_budget", "0x60 1+4x100") | missed("good", "busy", "0+4x200"),
