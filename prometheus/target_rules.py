@@ -64,7 +64,7 @@ def targets(pace: Pace) -> Group:
                 keep=pace.of("15m"),
                 summary="{{ $labels.target }} answers as another model than before",
                 description=f"{{{{ $value | printf `%.0f` }}}} times in 15 minutes an answer to {PROBE_OF} "
-                "named another model or fingerprint than the one before it: compare nothing across this moment.",
+                "named another model or fingerprint than the one before it: compare nothing across it.",
             ),
             Alert(
                 name="InferenceBudgetExhausted",
