@@ -36,12 +36,18 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
 	$(BIN)/inference-exporter reasons | diff -u docs/troubleshooting.md -
 	$(BIN)/python -m prometheus.build --check
-	$(BIN)/inference-exporter check docs/examples/*.yml
+	$(BIN)/python -m grafana.build --check
+	$(BIN)/python -m deploy.build --check
+	$(BIN)/inference-exporter check docs/examples/*.yml deploy/compose/exporter.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml docker-compose.gpu.yml
+	$(BIN)/hadolint Dockerfile
 
 generate: $(VENV)/.dev ## rewrite the files that are made from code
 	$(BIN)/inference-exporter metrics > docs/metrics.md
 	$(BIN)/inference-exporter reasons > docs/troubleshooting.md
 	$(BIN)/python -m prometheus.build
+	$(BIN)/python -m grafana.build
+	$(BIN)/python -m deploy.build
 
 bench: $(VENV)/.run ## run the attention kernel bench once
 	$(BIN)/inference-exporter bench
