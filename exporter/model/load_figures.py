@@ -152,7 +152,7 @@ def level_name(plan: LoadPlan, level: float) -> str:
     """Return a level in words."""
     if plan.mode.is_open:
         return f"{level:g} requests/s"
-    return f"{level:g} client" if level == 1 else f"{level:g} clients"
+    return "1 client" if level == 1 else f"{level:g} clients"
 
 
 def is_complete(run: LoadRun) -> bool:
