@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench generate accuracy load-accuracy interop clean
+.PHONY: help run test check bench generate accuracy alerts load-accuracy interop clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,18 +36,27 @@ check: $(VENV)/.dev ## format, lint, types, import floors, generated files
 	$(BIN)/inference-exporter metrics | diff -u docs/metrics.md -
 	$(BIN)/inference-exporter reasons | diff -u docs/troubleshooting.md -
 	$(BIN)/python -m prometheus.build --check
-	$(BIN)/inference-exporter check docs/examples/*.yml
+	$(BIN)/python -m grafana.build --check
+	$(BIN)/python -m deploy.build --check
+	$(BIN)/inference-exporter check docs/examples/*.yml deploy/compose/exporter.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml docker-compose.gpu.yml
+	$(BIN)/hadolint Dockerfile
 
 generate: $(VENV)/.dev ## rewrite the files that are made from code
 	$(BIN)/inference-exporter metrics > docs/metrics.md
 	$(BIN)/inference-exporter reasons > docs/troubleshooting.md
 	$(BIN)/python -m prometheus.build
+	$(BIN)/python -m grafana.build
+	$(BIN)/python -m deploy.build
 
 bench: $(VENV)/.run ## run the attention kernel bench once
 	$(BIN)/inference-exporter bench
 
 accuracy: $(VENV)/.dev ## measure our own error against the truth server (needs a C compiler)
 	$(BIN)/python -m benchmarks.accuracy
+
+alerts: $(VENV)/.dev ## measure what the alert rules cost and find, against a real Prometheus
+	$(BIN)/python -m benchmarks.alerts
 
 load-accuracy: $(VENV)/.dev ## measure what load clients add, ours and others (needs a C compiler and root for priorities)
 	$(BIN)/python -m benchmarks.load

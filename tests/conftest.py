@@ -11,6 +11,7 @@ _NEEDS = {
     "torch": lambda: importlib.util.find_spec("torch") is not None,
     "stack": lambda: all(shutil.which(tool) for tool in _STACK),
     "browser": lambda: shutil.which("chromium") is not None,
+    "systemd": lambda: shutil.which("systemd-analyze") is not None,
     "cc": lambda: shutil.which("cc") is not None,
     "locust": lambda: importlib.util.find_spec("locust") is not None,
 }

@@ -6,6 +6,7 @@ import click
 
 from exporter.config.address import listen
 from exporter.model.configuration import TargetPlan, WebOptions
+from exporter.model.shard import Shard, parse_shard
 
 
 class Address(click.ParamType[WebOptions]):
@@ -23,6 +24,21 @@ class Address(click.ParamType[WebOptions]):
             self.fail(str(error), param, ctx)
 
 
+class ShardOption(click.ParamType[Shard]):
+    """``I/N``: which part of the targets."""
+
+    name = "shard"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        """Parse the shard, or fail with what is wrong with it."""
+        if isinstance(value, Shard):
+            return value
+        try:
+            return parse_shard(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 listen_option = click.option(
     "--listen", type=Address(), metavar="ADDR", help="HOST:PORT, in place of what the configuration says."
 )
@@ -32,6 +48,12 @@ log_level_option = click.option(
     default="info",
     show_default=True,
     help="What is written to standard error.",
+)
+shard_option = click.option(
+    "--shard",
+    type=ShardOption(),
+    metavar="I/N",
+    help="Probe this part of the targets only, I from 0: for N exporters with one configuration.",
 )
 config_option = click.option(
     "--config",

@@ -2,31 +2,31 @@
 
 from exporter.metrics.family import Family, Type
 
-PROCESS: tuple[Family, ...] = (
-    Family(
-        name="process_cpu_seconds_total",
-        type=Type.COUNTER,
-        unit="seconds",
-        help="User and system CPU time of this process; children that run benches are not in it.",
-    ),
-    Family(
-        name="process_resident_memory_bytes",
-        type=Type.GAUGE,
-        unit="bytes",
-        help="Resident memory size of this process.",
-    ),
-    Family(
-        name="process_virtual_memory_bytes",
-        type=Type.GAUGE,
-        unit="bytes",
-        help="Virtual memory size of this process.",
-    ),
-    Family(name="process_open_fds", type=Type.GAUGE, help="Open file descriptors."),
-    Family(name="process_max_fds", type=Type.GAUGE, help="Limit of open file descriptors."),
-    Family(
-        name="process_start_time_seconds",
-        type=Type.GAUGE,
-        unit="seconds",
-        help="When this process started, Unix time, to the host's clock tick.",
-    ),
+CPU = Family(
+    name="process_cpu_seconds_total",
+    type=Type.COUNTER,
+    unit="seconds",
+    help="User and system CPU time of this process; children that run benches are not in it.",
 )
+RESIDENT = Family(
+    name="process_resident_memory_bytes",
+    type=Type.GAUGE,
+    unit="bytes",
+    help="Resident memory size of this process.",
+)
+VIRTUAL = Family(
+    name="process_virtual_memory_bytes",
+    type=Type.GAUGE,
+    unit="bytes",
+    help="Virtual memory size of this process.",
+)
+OPEN_FDS = Family(name="process_open_fds", type=Type.GAUGE, help="Open file descriptors.")
+MAX_FDS = Family(name="process_max_fds", type=Type.GAUGE, help="Limit of open file descriptors.")
+STARTED = Family(
+    name="process_start_time_seconds",
+    type=Type.GAUGE,
+    unit="seconds",
+    help="When this process started, Unix time, to the host's clock tick.",
+)
+
+PROCESS: tuple[Family, ...] = (CPU, RESIDENT, VIRTUAL, OPEN_FDS, MAX_FDS, STARTED)

@@ -1,0 +1,1 @@
+"""The dashboards, one a file; ``grafana.build`` lists them."""
