@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench generate accuracy load-accuracy interop clean
+.PHONY: help run test check bench generate accuracy alerts load-accuracy interop clean
 
 help: ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ bench: $(VENV)/.run ## run the attention kernel bench once
 
 accuracy: $(VENV)/.dev ## measure our own error against the truth server (needs a C compiler)
 	$(BIN)/python -m benchmarks.accuracy
+
+alerts: $(VENV)/.dev ## measure what the alert rules cost and find, against a real Prometheus
+	$(BIN)/python -m benchmarks.alerts
 
 load-accuracy: $(VENV)/.dev ## measure what load clients add, ours and others (needs a C compiler and root for priorities)
 	$(BIN)/python -m benchmarks.load

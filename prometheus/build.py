@@ -28,7 +28,7 @@ FILES: dict[str, tuple[Callable[[Pace], Group], ...]] = {
     "exporter.yml": (exporter_rules.exporter,),
     "gpus.yml": (gpu_rules.gpus,),
     "kernels.yml": (kernel_rules.kernels,),
-    "display.yml": (display_rules.display,),
+    "display.yml": (display_rules.display, display_rules.load_tests),
 }
 
 

@@ -1,6 +1,6 @@
 """Alerts on a target, whatever was promised of it."""
 
-from exporter.metrics.catalogue import probe, schedule
+from exporter.metrics.catalogue import probe, schedule, server
 from prometheus import evidence as ev
 from prometheus.annotations import PERCENT, PROBE_OF, main_reason
 from prometheus.display_rules import COUNT, MEAN, MEDIAN
@@ -55,6 +55,16 @@ def targets(pace: Pace) -> Group:
                 summary="{{ $labels.target }} takes longer to the first token than a week ago",
                 description="The median TTFT of the last hour is {{ $value | printf `%.2f` }} times that of "
                 f"the same hour a week ago, by {PROBE_OF}, and the mean agrees.",
+            ),
+            Alert(
+                name="InferenceModelChanged",
+                expr=f"sum by ({PROBE}) (increase({server.MODEL_CHANGES.name}[{pace.of('15m')}]))"
+                f" > {at_least(1)}",
+                severity="ticket",
+                keep=pace.of("15m"),
+                summary="{{ $labels.target }} answers as another model than before",
+                description=f"{{{{ $value | printf `%.0f` }}}} times in 15 minutes an answer to {PROBE_OF} "
+                "named another model or fingerprint than the one before: compare nothing across this moment.",
             ),
             Alert(
                 name="InferenceBudgetExhausted",

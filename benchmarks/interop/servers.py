@@ -2,13 +2,14 @@
 
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -145,17 +146,19 @@ def running(server: Server, log_dir: Path) -> Iterator[Server]:
             stdout=output,
             stderr=output,
             stdin=subprocess.DEVNULL,
+            start_new_session=True,
         )
     try:
         _wait(server, process, log)
         yield server
     finally:
         process.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        # Some leave their workers behind.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _wait(server: Server, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -22,7 +22,7 @@ from exporter.metrics.targets import departed, target_info
 from exporter.model.budget import Spend
 from exporter.model.configuration import Configuration
 from exporter.model.job import JobKind
-from exporter.model.kernel import BenchReport
+from exporter.model.kernel_report import BenchReport
 from exporter.model.load_judgement import judge
 from exporter.model.load_result import LoadRun
 from exporter.model.outcome import Outcome
@@ -88,7 +88,7 @@ class Meter:
     def benched(self, report: BenchReport) -> None:
         """Record a kernel bench."""
         self._sink.apply(kernel_samples.of_report(report))
-        if (table := kernel_samples.info(report)) is not None:
+        for table in kernel_samples.info(report):
             self._sink.set_info(table)
 
     def loading(self, test: LoadTest, in_flight: int, level: float) -> None:

@@ -71,6 +71,7 @@ class Service:
         self._api = OpenAiApi()
         self._power = Power(self._meter.powered)
         self._scheduler = Scheduler(self._meter)
+        self._benches = BenchRunner(considerate=True)
         self._history = History()
         self._budgets = Budgets(
             time.time,
@@ -84,7 +85,7 @@ class Service:
             budgets=self._budgets,
             history=self._history,
         )
-        self._jobs = Jobs(probing=probing, benches=BenchRunner(), meter=self._meter, power=self._power)
+        self._jobs = Jobs(probing=probing, benches=self._benches, meter=self._meter, power=self._power)
         self._on_demand = OnDemand(
             probing, self._scheduler, lambda: self._configuration, self._meter.spent_on_demand
         )
@@ -125,6 +126,7 @@ class Service:
         await self._stopping.wait()
         discovering.cancel()
         abandoned = await self._scheduler.drain(self._grace_s)
+        await self._benches.aclose()
         await self._power.stop()
         await web.stop(WEB_GRACE_S)
         await self._api.aclose()
@@ -192,6 +194,8 @@ class Service:
         gone += [bench_job_name(bench) for bench in plan.benches_removed]
         gone += [load_job_name(test) for test in plan.loads_removed]
         await self._scheduler.remove(gone)
+        if plan.benches_removed:
+            await self._benches.aclose()
         self._configuration = new
         self._meter.reconfigured(new)
         await self._power.reconfigure(new)

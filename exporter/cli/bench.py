@@ -1,19 +1,18 @@
 """``inference-exporter bench``: kernel benches once, as a table or as JSON."""
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from exporter.model.device import is_device
 
-    from exporter.model.kernel import BenchReport, KernelResult
+if TYPE_CHECKING:
+    from exporter.model.configuration import BenchPlan
+    from exporter.model.kernel_report import BenchReport
 
 OK, FAILED, NOTHING_MEASURED, INTERRUPTED = 0, 1, 3, 130
-_DEVICE = re.compile(r"cpu|cuda:\d{1,3}")
 
 
 def _known_suite(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -26,7 +25,7 @@ def _known_suite(ctx: click.Context, param: click.Parameter, value: str) -> str:
 
 def _well_formed(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     for device in value:
-        if not _DEVICE.fullmatch(device):
+        if not is_device(device):
             raise click.BadParameter(f"{device!r} is no device; write cpu or cuda:0", ctx, param)
     return value
 
@@ -38,7 +37,7 @@ def _well_formed(ctx: click.Context, param: click.Parameter, value: tuple[str, .
     metavar="NAME",
     default="light",
     show_default=True,
-    help="light or once.",
+    help="light (seconds), once (a minute), hourly or nightly (up to 15 minutes).",
 )
 @click.option(
     "--device",
@@ -46,33 +45,55 @@ def _well_formed(ctx: click.Context, param: click.Parameter, value: tuple[str, .
     callback=_well_formed,
     metavar="NAME",
     multiple=True,
-    help="cpu or cuda:N, repeatable; default: every device.",
+    help="cpu, mps, cuda:N or xpu:N, repeatable; default: every device.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON (inference-exporter/bench/1) instead of a table."
+    "--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="Of one CPU operation."
+)
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of earlier times to compare with and add to.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON (inference-exporter/bench/2) instead of a table."
 )
 @click.option(
     "--out", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Write the JSON here too."
 )
-def bench(suite: str, devices: tuple[str, ...], as_json: bool, out: Path | None) -> None:
+def bench(
+    *,
+    suite: str,
+    devices: tuple[str, ...],
+    threads: int,
+    state: Path | None,
+    as_json: bool,
+    out: Path | None,
+) -> None:
     """Run the multi-head-attention kernel benches once, in a process of their own.
 
     Every result is checked against float64 before it is timed.  CPU times are process CPU time on one
-    thread, GPU times are device events; the spread is the distance between the quartiles.
+    thread (wall time on more), GPU times are device events; the spread is the distance between the quartiles.
+    A time that something disturbed is refused, and the reason printed.
 
-    Exit status: 0 all measured; 1 a run failed or its result was wrong; 3 nothing to measure (no torch, or
-    no such device); 130 interrupted.
+    Exit status: 0 all measured; 1 a run failed, was disturbed, or its result was wrong; 3 nothing to
+    measure (no torch, or no such device); 130 interrupted.
     """
     import asyncio
     import json
 
     from exporter.kernels.runfile import run_file
-    from exporter.kernels.runner import BenchRunner
     from exporter.model.configuration import BenchPlan
 
-    plan = BenchPlan(suite=suite, every_s=0.0, devices=tuple(dict.fromkeys(devices)))
+    plan = BenchPlan(
+        suite=suite,
+        every_s=0.0,
+        devices=tuple(dict.fromkeys(devices)),
+        threads=threads,
+        state=None if state is None else str(state),
+    )
     try:
-        report = asyncio.run(BenchRunner(announce=_ignore).run(plan))
+        report = asyncio.run(_measure(plan))
     except KeyboardInterrupt:
         click.echo("interrupted; the worker is gone, nothing was written", err=True)
         sys.exit(INTERRUPTED)
@@ -82,8 +103,27 @@ def bench(suite: str, devices: tuple[str, ...], as_json: bool, out: Path | None)
     if as_json:
         click.echo(text)
     else:
-        _print_report(report)
+        from rich.console import Console
+
+        from exporter.cli.bench_table import print_report
+
+        print_report(report, Console(soft_wrap=True, highlight=False))
     sys.exit(exit_code(report))
+
+
+async def _measure(plan: "BenchPlan") -> "BenchReport":
+    """Run the plan; what is being measured is told on a terminal's last line."""
+    from rich.console import Console
+
+    from exporter.kernels.runner import BenchRunner
+
+    terminal = Console(stderr=True)
+    with terminal.status("starting the worker") as status:
+        runner = BenchRunner(announce=_ignore, progress=status.update)
+        try:
+            return await runner.run(plan)
+        finally:
+            await runner.aclose()
 
 
 def _ignore(line: str) -> None:
@@ -93,9 +133,12 @@ def _ignore(line: str) -> None:
 
 def exit_code(report: "BenchReport") -> int:
     """Return the exit status that a report deserves."""
-    if any(result.summary is None for result in report.results):
+    from exporter.model.kernel import Verdict
+
+    absent = {Verdict.BACKEND_UNAVAILABLE, Verdict.PREDICTED_COST}
+    if any(result.summary is None and result.verdict not in absent for result in report.results):
         return FAILED
-    return OK if report.results else NOTHING_MEASURED
+    return OK if any(result.summary for result in report.results) else NOTHING_MEASURED
 
 
 def _write(out: Path, text: str) -> None:
@@ -103,76 +146,3 @@ def _write(out: Path, text: str) -> None:
         out.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise click.FileError(str(out), f"{error.strerror}; choose another path with --out") from error
-
-
-def _print_report(report: "BenchReport") -> None:
-    from rich.console import Console
-
-    console = Console(soft_wrap=True, highlight=False)
-    if report.results:
-        console.print(_table(report))
-    for result in report.results:
-        if result.summary is None:
-            console.print(
-                f"{'/'.join(result.run.labels)}: {result.verdict.value}: {result.detail}", markup=False
-            )
-    for device in report.absent:
-        console.print(f"{device}: not there, nothing measured on it", markup=False)
-    if report.environment is not None:
-        found = report.environment
-        about = ", ".join(f"{d.device} = {d.name}" for d in found.devices)
-        console.print(f"torch {found.torch_version}, {found.threads} thread(s); {about}", markup=False)
-    elif not report.results:
-        console.print(report.detail, markup=False)
-
-
-def _table(report: "BenchReport") -> "Table":
-    from rich.table import Table
-
-    table = Table(
-        title=f"suite {report.suite}, median of the repeats",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    # Eighty columns hold all of them with the longest values there are.
-    for column in ("case", "variant", "device"):
-        table.add_column(column, no_wrap=True)
-    for column in ("ms", "spread", "tokens/s", "FLOP/s"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("backend", no_wrap=True)
-    table.add_column("right", no_wrap=True)
-    for result in report.results:
-        table.add_row(*_row(result))
-    return table
-
-
-def _row(result: "KernelResult") -> tuple[str, ...]:
-    what = (result.run.case.name, result.run.variant.value, result.run.device)
-    seen, summary = result.measurement, result.summary
-    backend, correct = (seen.backend.value, "yes" if seen.correct else "NO") if seen else ("-", "-")
-    if summary is None or result.tokens_per_second is None or result.flops_per_second is None:
-        return (*what, "-", "-", "-", "-", backend, correct)
-    spread = (summary.q3_s - summary.q1_s) / summary.median_s
-    return (
-        *what,
-        _milliseconds(summary.median_s),
-        f"{spread:.1%}",
-        _compact(result.tokens_per_second),
-        _compact(result.flops_per_second),
-        backend,
-        correct,
-    )
-
-
-def _milliseconds(value_s: float) -> str:
-    digits = 4 if value_s < 1e-3 else 2 if value_s < 1 else 0
-    return f"{value_s * 1e3:.{digits}f}"
-
-
-def _compact(value: float) -> str:
-    for scale, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= scale:
-            return f"{value / scale:.1f}{letter}"
-    return f"{value:.1f}"

@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from exporter.config import address, schema, schema_access
+from exporter.config import address, bench_schema, schema, schema_access, units
 from exporter.config.build_load import load_spec, pricing
 from exporter.config.crosscheck import Known
 from exporter.config.power_schema import Power, TargetPower
 from exporter.model.clocks import Clock
 from exporter.model.configuration import BenchPlan, Configuration, TargetPlan
 from exporter.model.confirmation import Confirm
+from exporter.model.kernel import Dtype
 from exporter.model.power_plan import Electricity, Gpus, PowerOptions, Promql, Watts
+from exporter.model.quiet import QuietHours
+from exporter.model.roofline import Peak
 from exporter.model.target import (
     Azure,
     Budget,
@@ -44,7 +47,16 @@ def build(file: schema.File, probes: Mapping[tuple[int, int], Known], folder: Pa
             for t, target in enumerate(file.targets)
         ),
         benches=tuple(
-            BenchPlan(suite=b.suite, every_s=b.every, devices=tuple(b.devices)) for b in file.benches
+            BenchPlan(
+                suite=bench.suite,
+                every_s=bench.every,
+                devices=tuple(bench.devices),
+                threads=bench.threads,
+                quiet=tuple(QuietHours(*units.hours(text)) for text in bench.quiet),
+                peaks=MappingProxyType({name: _peak(peak) for name, peak in file.peaks.items()}),
+                state=None if file.bench_state is None else str(folder / file.bench_state),
+            )
+            for bench in file.benches
         ),
         web=address.listen(file.web.listen),
         state_file=None if file.state_file is None else str(folder / file.state_file),
@@ -73,6 +85,15 @@ def _target(target: schema.Target, folder: Path) -> Target:
         prices=_prices(target.prices),
         budget=_budget(target.budget),
         power=_power(target.power),
+    )
+
+
+def _peak(peak: bench_schema.Peak) -> Peak:
+    given = {dtype: getattr(peak, dtype.value) for dtype in Dtype}
+    return Peak(
+        flops_per_second={dtype: tera * 1e12 for dtype, tera in given.items() if tera is not None},
+        bytes_per_second=None if peak.bandwidth is None else peak.bandwidth * 1e9,
+        source="operator",
     )
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
-from typing import get_args
+from typing import get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -97,12 +97,16 @@ def _unknown(key: str, known: Iterable[str]) -> str:
 def _keys(model: type[BaseModel], location: Location) -> list[str]:
     """Return the keys that the file may have at a location, or none where that is not one model."""
     inner: type[BaseModel] | None = model
+    is_of_mapping = False
     for part in location:
         if inner is None:
             return []
-        if isinstance(part, str):
+        if isinstance(part, str) and not is_of_mapping:
             field = {f.alias or name: f for name, f in inner.model_fields.items()}.get(part)
             inner = _model_in(field.annotation) if field is not None else None
+            is_of_mapping = field is not None and get_origin(field.annotation) is dict
+        else:
+            is_of_mapping = False
     return [f.alias or name for name, f in inner.model_fields.items()] if inner else []
 
 

@@ -3,11 +3,11 @@
 import re
 
 from exporter.config.leaks import holds_key, looks_random
+from exporter.model.device import is_device
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LABEL = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,62}")
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-_DEVICE = re.compile(r"cpu|cuda:[0-9]{1,3}")
 _GPU = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{7,79}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
@@ -91,8 +91,10 @@ def is_secret_header(text: str) -> bool:
 
 def device(text: str) -> str:
     """Return the name of a device.  Raises ValueError."""
-    if not _DEVICE.fullmatch(text):
-        raise ValueError("must be cpu or cuda:N, such as cuda:0; auto alone means every device found")
+    if not is_device(text):
+        raise ValueError(
+            "must be cpu, mps, or a kind and a number such as cuda:0; auto alone means every device found"
+        )
     return text
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from exporter.config import address, names, units
+from exporter.config.bench_schema import Bench, Peak
 from exporter.config.power_schema import Power, TargetPower
 from exporter.config.schema_access import Azure, Budget, Header, Prices, Tls
 from exporter.config.schema_load import Cost, Load
@@ -19,16 +20,6 @@ def _timeout(value: object) -> float:
     if not 0 < timeout_s <= MAX_TIMEOUT_S:
         raise ValueError("must be more than 0s and at most 1h")
     return timeout_s
-
-
-def _devices(value: object) -> object:
-    if value == "auto":
-        return []
-    if isinstance(value, str):
-        return [value]
-    if value == []:
-        raise ValueError("names no device; write auto for every device found")
-    return value
 
 
 def _listen(text: str) -> str:
@@ -213,16 +204,6 @@ class Target(Section):
         return self
 
 
-class Bench(Section):
-    """A suite of kernel benches on a schedule."""
-
-    suite: Name = Field(description="Name of the suite, such as light.")
-    every: Every = Field(default=300.0, description="Time from one start to the next, 1s to 1d.")
-    devices: Annotated[list[Annotated[str, AfterValidator(names.device)]], BeforeValidator(_devices)] = Field(
-        default_factory=list, description="auto (every device found), or cpu and cuda:N."
-    )
-
-
 class Web(Section):
     """Where the service answers."""
 
@@ -239,6 +220,13 @@ class File(Section):
     )
     targets: list[Target] = Field(default_factory=list, description="Endpoints under test.")
     benches: list[Bench] = Field(default_factory=list, description="Kernel benches on a schedule.")
+    peaks: dict[Text, Peak] = Field(
+        default_factory=dict, description="Peaks of devices by product name, where ours is missing or wrong."
+    )
+    bench_state: FilePath | None = Field(
+        default=None,
+        description="File that keeps what kernels took before; without it, until the service ends.",
+    )
     power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
     target_files: list[FilePath] = Field(

@@ -4,6 +4,7 @@ import re
 
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_HOURS = re.compile(r"([0-9]{1,2}):([0-5][0-9])\s*-\s*([0-9]{1,2}):([0-5][0-9])")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)\s*%")
 
 
@@ -27,6 +28,24 @@ def duration(seconds_: float) -> str:
         if amount >= 1 and (unit == "s" or amount == int(amount)):
             return f"{amount:.9g}{unit}"
     return f"{seconds_ / _SECONDS['ms']:.9g}ms"
+
+
+def hours(text: str) -> tuple[int, int]:
+    """Return the first and the last minute of a span of hours such as ``22:00-06:30``; 24:00 is 1440.
+
+    Raises ValueError that says how to write one.
+    """
+    match = _HOURS.fullmatch(text.strip())
+    minutes = [int(h) * 60 + int(m) for h, m in (match.group(1, 2), match.group(3, 4))] if match else []
+    if len(minutes) != 2 or max(minutes) > 24 * 60 or minutes[0] == minutes[1]:
+        raise ValueError("must be a span of hours of the day, such as 08:00-18:00 or 22:00-06:30")
+    return minutes[0], minutes[1]
+
+
+def hours_text(text: str) -> str:
+    """Return the text of a span of hours.  Raises ValueError as ``hours``."""
+    hours(text)
+    return text
 
 
 def share(value: object) -> float:

@@ -20,6 +20,13 @@ class Session:
     def __init__(self, start: Callable[[], Awaitable[Child | ChildEnd]]) -> None:
         self._start = start
         self._child: Child | None = None
+        self.faults = 0
+        """How many workers ended over a question."""
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the present worker."""
+        return None if self._child is None else self._child.pid
 
     async def __aenter__(self) -> Self:
         return self
@@ -27,7 +34,7 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._drop()
+        await self.close()
 
     async def ask(self, question: Question, timeout_s: float) -> Answer | ChildEnd:
         """Return the answer to one question, or how the worker ended over it.
@@ -42,16 +49,16 @@ class Session:
             timeout_s += START_S
         self._child.send(to_json(question))
         data = await self._child.receive(timeout_s)
-        if isinstance(data, ChildEnd):
-            await self._drop()
-            return data
-        answer = answer_from_json(data)
+        answer = data if isinstance(data, ChildEnd) else answer_from_json(data)
         if isinstance(answer, Malformed):
-            await self._drop()
-            return ChildEnd(ChildFault.BAD_OUTPUT, answer.detail)
+            answer = ChildEnd(ChildFault.BAD_OUTPUT, answer.detail)
+        if isinstance(answer, ChildEnd):
+            self.faults += 1
+            await self.close()
         return answer
 
-    async def _drop(self) -> None:
+    async def close(self) -> None:
+        """End the present worker; a later question starts another."""
         child, self._child = self._child, None
         if child is not None:
             await child.stop()

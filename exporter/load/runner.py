@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 
 from exporter.adapters.api_key import KeyUnavailable, read_key
+from exporter.load.alone import alone
 from exporter.load.crew import Crew, Start, start_worker
 from exporter.load.fingerprint import fingerprint
 from exporter.load.order import Live, LoadError, LoadOrder, Watch
@@ -51,6 +52,7 @@ class LoadRunner:
         budget = Budget(order.plan, order.pricing, self._monotonic_s())
         done: list[Step] = []
         async with AsyncExitStack() as stack:
+            stack.enter_context(alone(target.base_url for target in targets.values()))
             size = 1 if order.plan.mode is Mode.TRACE else order.plan.workers
             crews = {
                 side: await stack.enter_async_context(Crew(setup_of(order, target), size, self._start))

@@ -26,6 +26,8 @@ class AttentionShape:
     heads: int
     kv_heads: int
     causal: bool = False
+    lengths: tuple[int, ...] = ()
+    """Tokens of each sequence where they differ (no cache then); the longest is ``query_len``."""
 
     def __post_init__(self) -> None:
         sizes = (self.batch, self.query_len, self.kv_len, self.dim, self.heads, self.kv_heads)
@@ -37,6 +39,14 @@ class AttentionShape:
             raise ValueError(f"dim is a multiple of heads: {self}")
         if self.heads % self.kv_heads:
             raise ValueError(f"heads is a multiple of kv_heads: {self}")
+        if self.lengths:
+            self._check_lengths()
+
+    def _check_lengths(self) -> None:
+        if len(self.lengths) != self.batch or min(self.lengths) < 1 or max(self.lengths) != self.query_len:
+            raise ValueError(f"lengths has one entry a sequence, the longest is query_len: {self}")
+        if self.cached_len:
+            raise ValueError(f"sequences of different lengths have no cache here: {self}")
 
     @property
     def head_dim(self) -> int:
@@ -55,8 +65,20 @@ class AttentionShape:
 
     @property
     def tokens(self) -> int:
-        """New tokens of one call: batch x query length."""
-        return self.batch * self.query_len
+        """New tokens of one call: batch x query length, or the sum of the lengths; padding is none."""
+        return sum(self.lengths) if self.lengths else self.batch * self.query_len
+
+    @property
+    def pairs(self) -> int:
+        """Query-key pairs that count, over the batch.
+
+        Causal attention is counted exactly: query i of S_q sees S_kv - S_q + i + 1 keys, which sums to
+        S_q (2 S_kv - S_q + 1) / 2.
+        """
+        sequences = [(n, n) for n in self.lengths] or [(self.query_len, self.kv_len)] * self.batch
+        if self.causal:
+            return sum(q * (2 * kv - q + 1) // 2 for q, kv in sequences)
+        return sum(q * kv for q, kv in sequences)
 
 
 def projection_flops(shape: AttentionShape) -> int:
@@ -65,14 +87,11 @@ def projection_flops(shape: AttentionShape) -> int:
 
 
 def core_flops(shape: AttentionShape) -> int:
-    """FLOP of Q K^T and of the weights times V: 4 B S_q S_kv D.
+    """FLOP of Q K^T and of the weights times V: 4 D for each query-key pair, so 4 B S_q S_kv D unmasked.
 
-    Causal attention is counted exactly: query i of S_q sees S_kv - S_q + i + 1 keys, which sums to
-    2 B S_q (2 S_kv - S_q + 1) D.  Grouped queries change nothing: every query head still meets every key.
+    Grouped queries change nothing: every query head still meets every key.  Padding is no work.
     """
-    if shape.causal:
-        return 2 * shape.batch * shape.query_len * (2 * shape.kv_len - shape.query_len + 1) * shape.dim
-    return 4 * shape.batch * shape.query_len * shape.kv_len * shape.dim
+    return 4 * shape.pairs * shape.dim
 
 
 def total_flops(shape: AttentionShape) -> int:

@@ -47,7 +47,7 @@ def _decode(kind: Any, data: object, path: str) -> Any:
     if origin is tuple:
         return _decode_tuple(typing.get_args(kind)[0], data, path)
     if origin in {typing.Union, types.UnionType}:
-        return _decode_optional(kind, data, path)
+        return _decode_union(typing.get_args(kind), data, path)
     if dataclasses.is_dataclass(kind):
         return _decode_object(kind, data, path)
     if issubclass(kind, StrEnum):
@@ -82,11 +82,17 @@ def _decode_tuple(kind: Any, data: object, path: str) -> tuple[Any, ...]:
     return tuple(_decode(kind, item, f"{path}[{index}]") for index, item in enumerate(data))
 
 
-def _decode_optional(kind: Any, data: object, path: str) -> Any:
-    if data is None:
+def _decode_union(kinds: tuple[Any, ...], data: object, path: str) -> Any:
+    """Take null for None, and of several dataclasses the one that has exactly these fields."""
+    if data is None and types.NoneType in kinds:
         return None
-    (inner,) = (arg for arg in typing.get_args(kind) if arg is not types.NoneType)
-    return _decode(inner, data, path)
+    inner = [kind for kind in kinds if kind is not types.NoneType]
+    if len(inner) > 1:
+        fields = set(data) if isinstance(data, dict) else set()
+        inner = [kind for kind in inner if {field.name for field in dataclasses.fields(kind)} == fields]
+    if len(inner) != 1:
+        raise DecodeError(f"{path}: fits none of {', '.join(kind.__name__ for kind in kinds)}")
+    return _decode(inner[0], data, path)
 
 
 def _decode_enum(kind: type[StrEnum], data: object, path: str) -> StrEnum:

@@ -1,10 +1,14 @@
 """The checked configuration as the rest of the service sees it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from exporter.model.load_plan import LoadPlan
 from exporter.model.load_result import Pricing
 from exporter.model.power_plan import PowerOptions
+from exporter.model.quiet import QuietHours
+from exporter.model.roofline import Peak
 from exporter.model.target import ProbeSpec, Target
 
 
@@ -32,16 +36,29 @@ class TargetPlan:
     pricing: Pricing = Pricing()
 
 
+EVERY_THREAD = 1 << 16
+"""More threads than can run at once anywhere: all there are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchPlan:
     """A kernel bench suite on a schedule.
 
-    ``devices`` holds ``cpu`` and ``cuda:N``; empty means: every device found.
+    ``devices`` holds ``cpu``, ``cuda:N`` and the like; empty means: every device found.
     """
 
     suite: str
     every_s: float
     devices: tuple[str, ...] = ()
+    threads: int = 1
+    """Of one CPU operation, at least 1; no more are started than can run at once.  A second one made the same
+    kernel 3.5 to 6 times slower under foreign load, and its times useless."""
+    quiet: tuple[QuietHours, ...] = ()
+    """When nothing is run."""
+    peaks: Mapping[str, Peak] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    """The operator's word on what devices can do, by product name."""
+    state: str | None = None
+    """File that keeps what kernels took before; None: until the process ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

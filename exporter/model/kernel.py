@@ -1,19 +1,46 @@
-"""What a kernel bench measures and what it found."""
+"""What a kernel bench measures: cases, the ways to write them, and the runs they make."""
 
-import statistics
 from dataclasses import dataclass
 from enum import StrEnum
 
-from exporter.model.attention import AttentionShape, total_flops
+from exporter.model.work import Work
 
 
 class Variant(StrEnum):
-    """How the same attention is written."""
+    """How the same work is written."""
 
     NAIVE = "naive"
-    """Scores, softmax and weighted sum as three framework calls."""
+    """Scores, softmax and weighted sum as three framework calls, as in the founding article."""
+    FUSED_QKV = "fused_qkv"
+    """One projection for q, k and v, then ``scaled_dot_product_attention``."""
     SDPA = "sdpa"
-    """The framework's ``scaled_dot_product_attention``."""
+    """The framework's ``scaled_dot_product_attention``, its own choice of backend; the cache in place."""
+    SDPA_MATH = "sdpa_math"
+    SDPA_FLASH = "sdpa_flash"
+    SDPA_EFFICIENT = "sdpa_efficient"
+    SDPA_CUDNN = "sdpa_cudnn"
+    NN_MHA = "nn_mha"
+    """The framework's ``nn.MultiheadAttention``."""
+    COMPILED = "compiled"
+    """``torch.compile`` of the naive form."""
+    FLEX = "flex"
+    """Compiled FlexAttention."""
+    CACHE_CAT = "cache_cat"
+    """The cache grows by ``torch.cat``, a copy each step, as much user code does."""
+    REPEAT_KV = "repeat_kv"
+    """Grouped queries by ``repeat_interleave`` of keys and values instead of ``enable_gqa``."""
+    NESTED = "nested"
+    """Sequences of different lengths as one jagged tensor instead of padding."""
+    MATMUL = "matmul"
+    """a @ b: a ceiling."""
+    LINEAR = "linear"
+    """a @ b.T, the layout of a layer's weights: the other ceiling; far faster where a @ b has no kernel."""
+    COPY = "copy"
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the first call builds code, which takes from seconds to half a minute."""
+        return self in {Variant.COMPILED, Variant.FLEX}
 
 
 class Backend(StrEnum):
@@ -25,33 +52,64 @@ class Backend(StrEnum):
     EFFICIENT = "efficient"
     CUDNN = "cudnn"
     OVERRIDEABLE = "overrideable"
+    NATIVE = "native"
+    """The fast path of ``nn.MultiheadAttention``."""
+    COMPILED = "compiled"
+    LIBRARY = "library"
+    """A matrix product or copy of the framework's libraries."""
 
 
 class Dtype(StrEnum):
     """Number formats that a case can use."""
 
     FLOAT32 = "float32"
+    TF32 = "tf32"
+    """float32 numbers, multiplied with ten bits of mantissa: accelerators only."""
+    BFLOAT16 = "bfloat16"
+    FLOAT16 = "float16"
+    FLOAT8 = "float8_e4m3"
+    INT8 = "int8"
 
     @property
     def bytes(self) -> int:
         """Bytes of one number."""
-        return {Dtype.FLOAT32: 4}[self]
+        wide = {Dtype.FLOAT32: 4, Dtype.TF32: 4, Dtype.BFLOAT16: 2, Dtype.FLOAT16: 2}
+        return wide.get(self, 1)
 
     @property
     def tolerance(self) -> float:
         """Largest norm of the error over the norm of the float64 result that counts as correct.
 
-        Measured on CPU: 2e-7 to 5e-7 for every variant in float32, so a hundred times that leaves room
-        for another order of summation and none for a wrong result.
+        The reference gets the same rounded inputs, so what is left is arithmetic.  Measured on CPU: 2e-7 to
+        5e-7 for every variant in float32 and 2e-3 to 7e-3 in bfloat16.  Integers are exact.
         """
-        return {Dtype.FLOAT32: 1e-5}[self]
+        return {
+            Dtype.FLOAT32: 1e-5,
+            Dtype.TF32: 3e-3,
+            Dtype.BFLOAT16: 1e-2,
+            Dtype.FLOAT16: 1e-2,
+            Dtype.FLOAT8: 8e-2,
+            Dtype.INT8: 1e-9,
+        }[self]
 
 
 class Verdict(StrEnum):
     """How one bench run ended; only ``ok`` has a timing.  The source of its label ``reason``."""
 
     OK = "ok"
+    CONTENDED = "contended"
+    """Others used the processor or the accelerator meanwhile."""
+    THROTTLED = "throttled"
+    """The device slowed its clock for heat or power meanwhile."""
+    TOO_FEW_SAMPLES = "too_few_samples"
     INCORRECT = "incorrect"
+    OVER_PEAK = "over_peak"
+    """Faster than the device can be: the clock or the peak is wrong."""
+    WINDOW_SHORT = "window_short"
+    """Too short for the clock's resolution."""
+    BACKEND_UNAVAILABLE = "backend_unavailable"
+    PREDICTED_COST = "predicted_cost"
+    """A forecast said that it would not fit into the time or memory left, so it was not begun."""
     OUT_OF_MEMORY = "out_of_memory"
     ERROR = "error"
     TIMEOUT = "timeout"
@@ -66,23 +124,25 @@ FAILED_VERDICTS: tuple[Verdict, ...] = tuple(v for v in Verdict if v is not Verd
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCase:
-    """One thing to measure: the shape, the numbers, and how often."""
+    """One thing to measure: the work, the numbers, the ways to write it, and how often."""
 
     name: str
-    shape: AttentionShape
+    work: Work
     dtype: Dtype = Dtype.FLOAT32
-    variants: tuple[Variant, ...] = tuple(Variant)
+    variants: tuple[Variant, ...]
     warmup: int
     """Calls before the clock, at least 1."""
     repeats: int
     """Calls on the clock, at least 2."""
+    budget_s: float
+    """What all variants together may take on one device before the worker stops repeating."""
     deadline_s: float
-    """Longest that one variant may take on one device, set-up and correctness check included."""
+    """When the worker is killed over them: more than the budget, since one call cannot be interrupted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelRun:
-    """One case in one variant on one device (``cpu`` or ``cuda:N``)."""
+    """One case in one variant on one device (``cpu``, ``cuda:N``, ...)."""
 
     case: KernelCase
     variant: Variant
@@ -92,114 +152,3 @@ class KernelRun:
     def labels(self) -> tuple[str, str, str, str]:
         """Label values in the order case, variant, device, dtype."""
         return (self.case.name, self.variant.value, self.device, self.case.dtype.value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
-    """What the worker saw.  Times are seconds, one of each kind a repeat; all empty when incorrect."""
-
-    backend: Backend
-    relative_error: float | None
-    """Norm of the error over the norm of the float64 result; None when an output was not finite."""
-    correct: bool
-    wall_s: tuple[float, ...] = ()
-    cpu_s: tuple[float, ...] = ()
-    """CPU time of the whole worker process."""
-    device_s: tuple[float, ...] = ()
-    """Time between two events on the accelerator; empty on the CPU."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """Quartiles of the repeats in seconds, and their number."""
-
-    q1_s: float
-    median_s: float
-    q3_s: float
-    n: int
-
-    @classmethod
-    def of(cls, times_s: tuple[float, ...]) -> "Summary":
-        """Summarise at least two times; the quartiles are interpolated between the samples."""
-        q1, median, q3 = statistics.quantiles(times_s, n=4, method="inclusive")
-        return cls(q1_s=q1, median_s=median, q3_s=q3, n=len(times_s))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelResult:
-    """The end of one run.  ``measurement`` is None when the worker gave none."""
-
-    run: KernelRun
-    verdict: Verdict
-    detail: str = ""
-    """One line for people."""
-    measurement: Measurement | None = None
-
-    @property
-    def times_s(self) -> tuple[float, ...]:
-        """Seconds of each repeat on the clock that counts; empty unless the verdict is ok.
-
-        On an accelerator that is the time between two events.  On the CPU it is the process's CPU time
-        on one thread: under foreign load its median moved by a factor of 1.4, wall time's by 8.
-        """
-        if self.measurement is None or self.verdict is not Verdict.OK:
-            return ()
-        return self.measurement.device_s or self.measurement.cpu_s
-
-    @property
-    def summary(self) -> Summary | None:
-        """Quartiles of ``times_s``; None unless the verdict is ok."""
-        return Summary.of(self.times_s) if self.times_s else None
-
-    @property
-    def tokens_per_second(self) -> float | None:
-        """Batch x query length / median; None unless the verdict is ok."""
-        return None if self.summary is None else self.run.case.shape.tokens / self.summary.median_s
-
-    @property
-    def flops_per_second(self) -> float | None:
-        """FLOP of one call (closed form) / median; None unless the verdict is ok."""
-        return None if self.summary is None else total_flops(self.run.case.shape) / self.summary.median_s
-
-    @property
-    def wall_to_cpu_ratio(self) -> float | None:
-        """Median wall time / median CPU time of a CPU run: 1 alone on a core, more when others wanted it."""
-        if self.measurement is None or not self.times_s or self.measurement.device_s:
-            return None
-        return statistics.median(self.measurement.wall_s) / statistics.median(self.measurement.cpu_s)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceFound:
-    """A device that the worker can use: ``cpu`` or ``cuda:N``, and its product name."""
-
-    device: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """What the numbers depend on besides the case."""
-
-    torch_version: str
-    threads: int
-    """Threads of one CPU operation."""
-    devices: tuple[DeviceFound, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchReport:
-    """One run of a suite, however it ended."""
-
-    suite: str
-    supported: bool | None
-    """False: torch is missing or cannot be imported; None: the worker died before it could say."""
-    detail: str = ""
-    """Why it is not supported, one line for people."""
-    environment: Environment | None = None
-    absent: tuple[str, ...] = ()
-    """Devices that were asked for and are not there."""
-    results: tuple[KernelResult, ...] = ()
-    seconds: float
-    """Wall time of the whole run, the start of the worker included."""
-    finished_unix_s: float

@@ -150,7 +150,9 @@ def _ratio(above: float | None, below: float, scale: float = 1.0) -> float | Non
 
 def level_name(plan: LoadPlan, level: float) -> str:
     """Return a level in words."""
-    return f"{level:g} clients" if not plan.mode.is_open else f"{level:g} requests/s"
+    if plan.mode.is_open:
+        return f"{level:g} requests/s"
+    return "1 client" if level == 1 else f"{level:g} clients"
 
 
 def is_complete(run: LoadRun) -> bool:

@@ -1,6 +1,6 @@
 """Questions to the kernel worker and its answers, as values and as JSON objects.
 
-One line each way a message: ``{"protocol": 1, "kind": "measure", "body": {...}}``.  Every question gets
+One line each way a message: ``{"protocol": 2, "kind": "measure", "body": {...}}``.  Every question gets
 exactly one answer, in order.
 """
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from exporter.model.codec import DecodeError, decode, encode
-from exporter.model.kernel import Environment, KernelRun, Measurement, Verdict
+from exporter.model.kernel import KernelCase, KernelRun, Variant, Verdict
+from exporter.model.observation import Environment, Group, Sustained
 
-VERSION = 1
+VERSION = 2
 
 M = TypeVar("M")
 
@@ -22,9 +23,20 @@ class Describe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """Ask for one run; answered by ``Measurement``, ``Failed`` or ``Unsupported``."""
+    """Ask for the variants of one case, interleaved; answered by ``Group``, ``Failed`` or ``Unsupported``."""
+
+    case: KernelCase
+    device: str
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sustain:
+    """Ask for one variant without a pause for ``seconds``; answered by ``Sustained``, ``Failed`` or
+    ``Unsupported``."""
 
     run: KernelRun
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +54,14 @@ class Failed:
     detail: str
 
 
-Question = Describe | Measure
-Answer = Environment | Measurement | Unsupported | Failed
+Question = Describe | Measure | Sustain
+Answer = Environment | Group | Sustained | Unsupported | Failed
 
-_QUESTIONS: dict[str, type[Question]] = {"describe": Describe, "measure": Measure}
+_QUESTIONS: dict[str, type[Question]] = {"describe": Describe, "measure": Measure, "sustain": Sustain}
 _ANSWERS: dict[str, type[Answer]] = {
     "environment": Environment,
-    "measurement": Measurement,
+    "group": Group,
+    "sustained": Sustained,
     "unsupported": Unsupported,
     "failed": Failed,
 }

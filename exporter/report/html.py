@@ -21,6 +21,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 0
 th, td { padding: .2rem .7rem; border-bottom: 1px solid var(--faint); text-align: right; }
 th, td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
+figure { margin: 0; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 1rem; }
 svg { width: 100%; height: auto; font: 12px system-ui, sans-serif; }
 svg text { fill: var(--ink); } svg .t { font-weight: 600; }
@@ -41,7 +42,7 @@ def html(runs: Sequence[LoadRun]) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Load tests</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>Load tests</h1>\n"
-        f'<p class="soft">{escape(READING)}</p>\n{body}\n</body>\n</html>\n'
+        f'<p class="soft">{escape(READING.replace("`", ""))}</p>\n{body}\n</body>\n</html>\n'
     )
 
 

@@ -37,9 +37,10 @@ def summary(run: LoadRun) -> tuple[str, ...]:
         " ..." if len(plan.prompts) > 3 else ""
     )
     stream = "streamed" if plan.stream else "not streamed"
+    workers = "worker" if plan.workers == 1 else "workers"
     what = (
         f"scenario {plan.scenario}: {plan.api.value}, {stream}, {plan.mode.value} loop, "
-        f"at most {asked} tokens an answer, timeout {plan.timeout_s:g} s, {plan.workers} worker(s)"
+        f"at most {asked} tokens an answer, timeout {plan.timeout_s:g} s, {plan.workers} {workers}"
     )
     where = (
         f"driven from {host.cores} x {host.host_cpu}, {host.system}, Python {host.python}, "

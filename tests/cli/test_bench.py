@@ -16,35 +16,35 @@ from exporter.cli.bench import FAILED, INTERRUPTED, NOTHING_MEASURED, bench, exi
 from exporter.kernels.runfile import SCHEMA, run_file
 from exporter.kernels.runner import BenchRunner
 from exporter.kernels.suite import SUITES
-from exporter.model.kernel import (
-    Backend,
-    BenchReport,
-    DeviceFound,
-    Environment,
-    KernelResult,
-    Measurement,
-    Verdict,
-)
+from exporter.model.kernel import Backend, Dtype, Verdict
+from exporter.model.observation import DeviceFound, Environment
+from exporter.model.roofline import Bound, Ceilings, Peak, Placement
+from tests.kernels import builders
 
 ROOT = Path(__file__).parents[2]
 FOUND = Environment(
     torch_version="2.13.0", threads=1, devices=(DeviceFound(device="cpu", name="[bold]EPYC"),)
 )
+PLACED = Placement(intensity=192.0, bound=Bound.COMPUTE, roofline_ratio=0.84, mfu=0.41, mbu=0.1)
+CEILINGS = Ceilings(device="cpu", flops_per_second={Dtype.FLOAT32: 8e10}, bytes_per_second=1.3e10)
 
 
 def good(run):
-    seen = Measurement(
-        backend=Backend.EFFICIENT, relative_error=2e-7, correct=True, wall_s=(0.03, 0.03), cpu_s=(0.02, 0.03)
-    )
-    return KernelResult(run=run, verdict=Verdict.OK, measurement=seen)
+    seen = builders.measured(backend=Backend.EFFICIENT, wall=(0.03, 0.03), cpu=(0.02, 0.03))
+    return builders.result(run, measurement=seen, placement=PLACED)
 
 
 def report(suite="light", **changes):
-    results = tuple(good(run) for run in SUITES[suite].runs_on(("cpu",)))
-    whole = BenchReport(
-        suite=suite, supported=True, environment=FOUND, results=results, seconds=2.5, finished_unix_s=1e9
-    )
-    return dataclasses.replace(whole, **changes)
+    given = {
+        "suite": suite,
+        "results": tuple(good(run) for run in SUITES[suite].runs_on(("cpu",))),
+        "environment": FOUND,
+        "ceilings": (CEILINGS,),
+        "peaks": (("cuda:0", Peak(flops_per_second={Dtype.TF32: 1e12}, source="operator")),),
+        "fingerprints": (("cpu", "0123456789ab"),),
+    }
+    given |= changes
+    return builders.report(*given.pop("results"), **given)
 
 
 def failed(verdict, detail=""):
@@ -82,6 +82,9 @@ def given(monkeypatch):
         pytest.param(report(), 0, id="all measured"),
         pytest.param(failed(Verdict.INCORRECT), FAILED, id="a wrong result"),
         pytest.param(failed(Verdict.TIMEOUT), FAILED, id="a hang"),
+        pytest.param(failed(Verdict.CONTENDED), FAILED, id="a disturbed run"),
+        pytest.param(failed(Verdict.PREDICTED_COST), 0, id="a run that was too much"),
+        pytest.param(failed(Verdict.BACKEND_UNAVAILABLE), 0, id="a backend that is not there"),
         pytest.param(TORCHLESS, NOTHING_MEASURED, id="no torch"),
         pytest.param(ABSENT, NOTHING_MEASURED, id="no such device"),
         pytest.param(report(absent=("cuda:0",)), 0, id="one of two devices"),
@@ -94,28 +97,36 @@ def test_the_exit_status_tells_a_script_what_happened(given, bench_report, statu
 
 
 def test_the_table_fits_eighty_columns_with_the_longest_values(given):
-    long = report("once")
+    verdicts = itertools.cycle([Verdict.OK, Verdict.OK, Verdict.BACKEND_UNAVAILABLE])
+    times = itertools.cycle([(1.25e-5, 1.3e-5), (1.0, 30.0)])
     results = tuple(
-        dataclasses.replace(
-            r,
-            run=dataclasses.replace(r.run, device="cuda:11"),
-            measurement=dataclasses.replace(r.measurement, device_s=times),
+        builders.result(
+            run,
+            next(verdicts),
+            builders.measured(backend=Backend.OVERRIDEABLE, device=next(times), cpu=(1.0, 1.0)),
+            placement=dataclasses.replace(PLACED, roofline_ratio=1.0),
         )
-        for r, times in zip(long.results, itertools.cycle([(1.25e-5, 1.3e-5), (1.0, 30.0)]), strict=False)
+        for run in SUITES["nightly"].runs_on(("cuda:11",))
     )
-    given(dataclasses.replace(long, results=results))
-    out = CliRunner().invoke(bench, ["--suite", "once"]).stdout
-    table = out[: out.index("torch 2.13.0")]
+    given(report("nightly", results=results, ceilings=()))
+    out = CliRunner().invoke(bench, ["--suite", "nightly"]).stdout
+    table = out[: out.index("/cuda:11/")]
     assert "…" not in table
-    assert max(map(len, table.splitlines())) <= 80
-    assert table.split().count("article_dim1024") == 2
-    assert "efficient" in table
+    assert max(map(len, table.splitlines()[:-1])) <= 80
+    for word in (
+        "sdpa_efficient",
+        "overrideable",
+        "backend_unavailable",
+        "float8_e4m3",
+        "prefill_8192_causal",
+    ):
+        assert word in table
 
 
-def test_a_row_has_median_spread_and_rates(given):
+def test_a_row_has_median_spread_rate_and_place(given):
     given(report())
     row = next(line for line in CliRunner().invoke(bench, []).stdout.splitlines() if "naive" in line)
-    assert row.split() == ["article", "naive", "cpu", "25.00", "20.0%", "20.5k", "48.3G", "efficient", "yes"]
+    assert row.split() == ["naive", "25.00", "20.0%", "20.5k", "84%", "41%", "efficient", "yes"]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +140,8 @@ def test_a_row_has_median_spread_and_rates(given):
             id="a crash is said",
         ),
         pytest.param(report(), "cpu = [bold]EPYC", id="a name is printed as it is"),
+        pytest.param(report(), "ceilings of cpu: float32 80.0GFLOP/s, copy 13.0GB/s", id="the ceilings"),
+        pytest.param(report(), "article, cpu, float32, 1.2GFLOP, 192 FLOP/B, compute bound", id="the work"),
     ],
 )
 def test_the_reader_is_told(given, bench_report, words):
@@ -144,7 +157,7 @@ def test_json_is_the_documented_schema_and_the_file_is_the_same(given, tmp_path)
     assert json.loads(out.read_text()) == printed
     assert asked[0].devices == ("cpu",)
     assert printed["schema"] == SCHEMA
-    dead, alive = printed["results"]
+    dead, alive = printed["results"][0], next(r for r in printed["results"] if r["case"] == "article")
     assert (dead["verdict"], dead["detail"], dead["median_s"], dead["backend"]) == (
         "crashed",
         "died",
@@ -153,7 +166,9 @@ def test_json_is_the_documented_schema_and_the_file_is_the_same(given, tmp_path)
     )
     assert alive["median_s"] == pytest.approx(0.025)
     assert alive["clock"] == "process_cpu"
-    assert alive["times_s"] == {"wall": [0.03, 0.03], "cpu": [0.02, 0.03], "device": []}
+    assert alive["times_s"] == {"wall": [0.03, 0.03], "cpu": [0.02, 0.03], "device": [], "preemptions": []}
+    assert (alive["bound"], alive["roofline_ratio"]) == ("compute", 0.84)
+    assert printed["ceilings"][0]["flops_per_second"] == {"float32": 8e10}
     assert alive["shape"]["dim"] == 512
 
 
@@ -161,7 +176,12 @@ def test_every_field_of_the_schema_is_documented():
     from exporter.kernels import runfile
 
     written = run_file(report())
-    fields = set(written) | set(written["results"][0]) | set(written["environment"])
+    parts = [
+        written,
+        written["environment"],
+        *(written[name][0] for name in ("results", "ceilings", "peaks")),
+    ]
+    fields = {field for part in (*parts, written["environment"]["devices"][0]) for field in part}
     assert [field for field in fields if f"``{field}``" not in runfile.__doc__] == []
     page = (ROOT / "docs" / "kernels.md").read_text()
     assert [field for field in fields if f"`{field}`" not in page and f'"{field}"' not in page] == []
@@ -176,7 +196,9 @@ def test_every_verdict_and_suite_is_in_the_documentation():
     ("arguments", "words"),
     [
         pytest.param(
-            ["--suite", "nightly"], "there is no suite 'nightly'; there are: light, once", id="suite"
+            ["--suite", "daily"],
+            "there is no suite 'daily'; there are: light, hourly, nightly, once",
+            id="suite",
         ),
         pytest.param(["--device", "gpu0"], "'gpu0' is no device; write cpu or cuda:0", id="device"),
         pytest.param(["--device", "cuda:0,cpu"], "is no device", id="two devices in one"),

@@ -36,6 +36,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "confirm": schema.Confirm,
     "percentiles": schema.Latency,
     "benches[]": schema.Bench,
+    "peaks{}": schema.Peak,
     "power": power_schema.Power,
     "web": schema.Web,
 } | {f"params of kind {kind.name}": kind.params for kind in KINDS.values()}

@@ -7,8 +7,10 @@ import pytest
 
 from exporter.config.load import load
 from exporter.model.clocks import Clock
-from exporter.model.configuration import BenchPlan, Configuration, WebOptions
+from exporter.model.configuration import EVERY_THREAD, BenchPlan, Configuration, WebOptions
 from exporter.model.confirmation import Confirm
+from exporter.model.kernel import Dtype
+from exporter.model.quiet import QuietHours
 from exporter.model.target import Connection, KeySource, Objective, Prices, ProbeSpec, Severity, TlsOptions
 from tests.config.kinds import KINDS, ChatParams
 
@@ -151,6 +153,23 @@ def test_full_target(tmp_path: Path) -> None:
         BenchPlan(suite="once", every_s=86400.0, devices=("cpu", "cuda:1")),
     )
     assert configuration.web == WebOptions(host="::1", port=9780)
+
+
+def test_a_bench_has_its_hours_threads_peaks_and_state(tmp_path: Path) -> None:
+    (bench,) = loaded(
+        tmp_path,
+        """
+        benches: [{suite: light, threads: all, quiet: ["22:00-06:30", "12:00 - 24:00"]}]
+        peaks: {NVIDIA H200: {bfloat16: 989, bandwidth: 4800}}
+        bench_state: kernels.json
+        """,
+    ).benches
+    assert bench.threads == EVERY_THREAD
+    assert bench.quiet == (QuietHours(1320, 390), QuietHours(720, 1440))
+    assert bench.state == str(tmp_path / "kernels.json")
+    peak = bench.peaks["NVIDIA H200"]
+    assert (peak.flops_per_second, peak.bytes_per_second) == ({Dtype.BFLOAT16: 989e12}, 4800e9)
+    assert peak.source == "operator"
 
 
 def test_absolute_paths_stay_as_they_are(tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ from tests.e2e.relay import Relay
 from tests.prometheus.stack import Alertmanager, Prometheus, until
 
 PACE = 60
-PAGE_S = 75.0
-pytestmark = [pytest.mark.stack, pytest.mark.cc, pytest.mark.slow, pytest.mark.timeout(240)]
+PAGE_S = 120.0
+"""Patience on a busy machine; on an idle one the whole test takes about a minute."""
+pytestmark = [pytest.mark.stack, pytest.mark.cc, pytest.mark.slow, pytest.mark.timeout(500)]
 
 
 class Webhook:
@@ -142,6 +143,11 @@ class World:
             found = json.load(answer)["data"]["result"]
         return {one["metric"].get("target", ""): float(one["value"][1]) for one in found}
 
+    def has_settled(self) -> bool:
+        """Whether every target has had some requests in the windows of the rules."""
+        seen = self.query("sli:inference_sla_requests:increase1h")
+        return seen.keys() == self.relays.keys() and min(seen.values()) > 8
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
@@ -151,7 +157,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 def test_an_outage_and_a_slow_down_page_recover_and_resolve(world: World) -> None:
     hook = world.hook
-    until(lambda: min([*world.query("sli:inference_sla_requests:increase1h").values(), 0][:3]) > 8, PAGE_S)
+    until(world.has_settled, PAGE_S)
     assert hook.pages("firing") == set()
 
     world.relays["outage"].refuse = True
@@ -164,6 +170,6 @@ def test_an_outage_and_a_slow_down_page_recover_and_resolve(world: World) -> Non
     until(lambda: hook.pages("resolved") >= {down, slow}, PAGE_S)
 
     assert hook.pages("firing") == {down, slow}, "the outage is one page, and the good target is none"
-    confirmed = world.query(f"sum by (target) ({CONFIRMATIONS.name})")
+    confirmed = world.query(f"sum by (target) (max_over_time({CONFIRMATIONS.name}[5m]))")
     assert confirmed["slow"] > 0
     assert confirmed["good"] == 0

@@ -70,11 +70,22 @@ def test_stamps_come_from_the_kernel(demo: Exporter) -> None:
 
 @pytest.mark.torch
 def test_the_bench_reports_and_the_service_never_loads_torch(demo: Exporter) -> None:
-    series = when(demo, "inference_kernel_runs_total", 2, suite="light")
-    assert total(series, "inference_kernel_supported") == 1
-    for variant in ("naive", "sdpa"):
-        assert total(series, "inference_kernel_correct", variant=variant) == 1
-        assert total(series, "inference_kernel_tokens_per_second", variant=variant)
+    def benched() -> Series | None:
+        series = demo.series()
+        done = total(series, "inference_kernel_runs_total", suite="light") or 0
+        left_out = total(series, "inference_kernel_skipped_total", suite="light") or 0
+        return series if done >= 2 or left_out else None
+
+    series = until(benched, 90, lambda: f"no bench and none left out:\n{demo.log}")
+    for variant in ("naive", "sdpa") if total(series, "inference_kernel_runs_total", suite="light") else ():
+        assert total(series, "inference_kernel_supported") == 1
+        article = {"case": "article", "variant": variant, "device": "cpu"}
+        assert total(series, "inference_kernel_correct", **article) in {1, None}
+        # On a busy machine the right answer is no answer.
+        is_valid = total(series, "inference_kernel_valid", **article) == 1
+        assert bool(total(series, "inference_kernel_tokens_per_second", **article)) is is_valid
+        failures = total(series, "inference_kernel_run_failures_total", suite="light", **article)
+        assert bool(failures) is not is_valid
     mapped = (Path("/proc") / str(demo.process.pid) / "maps").read_text()
     assert "python" in mapped
     assert "torch" not in mapped

@@ -113,6 +113,41 @@ async def test_what_fails_is_a_failure(start: Start, fault: str, outcome: Outcom
     assert tally.ttft.n == 0
 
 
+async def test_a_server_that_closes_after_each_answer_gets_a_new_connection_each_time(start: Start) -> None:
+    run = await load(start(*QUICK, "--close").base_url, levels=(3.0,), requests_per_step=30)
+    tally = run.steps[0].tally
+    assert (tally.succeeded, tally.failed, tally.connections) == (30, 0, 30)
+
+
+@pytest.mark.parametrize(
+    ("says", "shape", "tokens"),
+    [
+        ("no [DONE] but a finish_reason", ("--no-done",), 4),
+        ("CR LF", ("--crlf",), 4),
+        ("keep-alive comments", ("--comment", "openrouter"), 4),
+        ("reasoning first", ("--reasoning", "2"), 4),
+        ("tool calls", ("--tool-calls",), 4),
+        ("four events a write", ("--events-per-write", "4"), 4),
+        ("halves of an event", ("--split-ms", "1"), 4),
+    ],
+)
+async def test_every_shape_is_a_success_with_its_tokens(
+    start: Start, says: str, shape: tuple[str, ...], tokens: int
+) -> None:
+    run = await load(start(*QUICK, *shape).base_url, requests_per_step=6)
+    tally = run.steps[0].tally
+    assert (tally.succeeded, tally.failed) == (6, 0), tally.outcomes
+    assert tally.output_tokens == 6 * tokens
+
+
+async def test_a_deadline_is_a_timeout_of_its_class(start: Start) -> None:
+    slow = await load(start("--ttft-ms", "5000").base_url, requests_per_step=2, timeout_s=0.3)
+    assert slow.steps[0].tally.count(Outcome.TIMEOUT_FIRST_TOKEN) == 2
+    url = start(*QUICK).with_shape(fault="stall", fault_at=2, stall_ms=5000)
+    stalled = await load(url, requests_per_step=2, timeout_s=0.4)
+    assert stalled.steps[0].tally.count(Outcome.TIMEOUT_STALL) == 2
+
+
 async def test_a_server_that_dies_midway_leaves_failures_and_a_report(start: Start) -> None:
     server = start("--ttft-ms", "20", "--itl-ms", "5")
 
@@ -288,6 +323,17 @@ async def test_what_cannot_begin_says_why(says: str, change: dict[str, object], 
     order = LoadOrder(plan=plan(), target=target(**({"base_url": "http://127.0.0.1:9/v1"} | change)))
     with pytest.raises(LoadError, match=words):
         await LoadRunner().run(order)
+
+
+async def test_a_second_test_of_the_same_endpoint_is_refused_and_another_is_not(start: Start) -> None:
+    slow, other = start("--ttft-ms", "200"), start(*QUICK)
+    running = asyncio.create_task(load(slow.base_url, requests_per_step=8))
+    await asyncio.sleep(0)
+    with pytest.raises(LoadError, match="another load test is running"):
+        await load(f"{slow.base_url}/")
+    assert (await load(other.base_url)).steps[0].tally.succeeded == 20
+    assert (await running).steps[0].tally.succeeded == 8
+    assert (await load(slow.base_url, requests_per_step=2)).steps[0].tally.succeeded == 2
 
 
 async def test_nobody_there_opens_the_breaker() -> None:

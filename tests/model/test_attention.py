@@ -100,8 +100,23 @@ def test_grouped_queries_never_cost_more(shape):
         pytest.param({"kv_len": 127}, "kv_len", id="fewer keys than queries"),
         pytest.param({"dim": 510}, "multiple of heads", id="heads of unequal width"),
         pytest.param({"kv_heads": 3}, "multiple of kv_heads", id="groups of unequal size"),
+        pytest.param({"lengths": (128, 1)}, "one entry a sequence", id="fewer lengths than sequences"),
+        pytest.param(
+            {"lengths": (1, 2, 3, 4)}, "the longest is query_len", id="all shorter than the padding"
+        ),
+        pytest.param({"lengths": (128, 1, 1, 1), "kv_len": 256}, "no cache", id="lengths and a cache"),
     ],
 )
 def test_a_shape_that_no_attention_has_is_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         dataclasses.replace(ARTICLE, **wrong)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["unmasked", "causal"])
+def test_padding_is_no_work(causal):
+    mixed = dataclasses.replace(ARTICLE, lengths=(128, 64, 32, 1), causal=causal)
+    alone = [
+        dataclasses.replace(ARTICLE, batch=1, query_len=n, kv_len=n, causal=causal) for n in mixed.lengths
+    ]
+    assert total_flops(mixed) == sum(map(total_flops, alone))
+    assert mixed.tokens == sum(shape.tokens for shape in alone) == 225

@@ -5,24 +5,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporter.kernels.suite import ARTICLE
+from exporter.kernels.cases import ARTICLE
+from exporter.kernels.suite import SUITES
 from exporter.model.codec import encode
-from exporter.model.kernel import Backend, DeviceFound, Environment, KernelRun, Measurement, Variant, Verdict
+from exporter.model.kernel import KernelRun, Variant, Verdict
+from exporter.model.observation import DeviceFound, Environment, Group, Mark, Seen, Sustained
 from exporter.model.protocol import (
     VERSION,
     Describe,
     Failed,
     Malformed,
     Measure,
+    Sustain,
     Unsupported,
     answer_from_json,
     question_from_json,
     to_json,
 )
+from tests.kernels.builders import CALM, measured
 
 RUN = KernelRun(case=ARTICLE, variant=Variant.SDPA, device="cuda:0")
-MEASURED = Measurement(
-    backend=Backend.FLASH, relative_error=2e-7, correct=True, wall_s=(0.5, 1), cpu_s=(0.25, 0.5), device_s=()
+TIMED = measured(cpu=(0.25, 0.5), wall=(0.5, 1.0), preemptions=(0, 2))
+MEASURED = Group(
+    seen=(
+        Seen(variant=Variant.SDPA, verdict=Verdict.OK, measurement=TIMED),
+        Seen(variant=Variant.NAIVE, verdict=Verdict.PREDICTED_COST, detail="18 s"),
+    ),
+    conditions=CALM,
 )
 times = st.lists(st.floats(0, 1e6), max_size=5).map(tuple)
 
@@ -31,7 +40,20 @@ def over_the_wire(message):
     return json.loads(json.dumps(to_json(message), allow_nan=False))
 
 
-@pytest.mark.parametrize("question", [Describe(), Measure(run=RUN)], ids=lambda q: type(q).__name__)
+@pytest.mark.parametrize(
+    "question",
+    [
+        Describe(),
+        Sustain(run=RUN, seconds=2.5),
+        *(
+            Measure(case=case, device="cuda:0", variants=case.variants)
+            for case in {case for suite in SUITES.values() for case in suite.cases_on("cuda:0")}
+        ),
+    ],
+    ids=lambda q: (
+        f"{type(q).__name__} {q.case.name} {q.case.dtype}" if isinstance(q, Measure) else type(q).__name__
+    ),
+)
 def test_a_question_arrives_as_it_was_sent(question):
     assert question_from_json(over_the_wire(question)) == question
 
@@ -40,7 +62,8 @@ def test_a_question_arrives_as_it_was_sent(question):
     "answer",
     [
         MEASURED,
-        Measurement(backend=Backend.EAGER, relative_error=None, correct=False),
+        Group(seen=(), conditions=None),
+        Sustained(marks=(Mark(monotonic_s=1.5, calls=0), Mark(monotonic_s=2.5, calls=7))),
         Unsupported(detail="torch is not installed"),
         Failed(verdict=Verdict.OUT_OF_MEMORY, detail="no"),
         Environment(torch_version="2.13.0", threads=1, devices=(DeviceFound(device="cpu", name="EPYC"),)),
@@ -53,13 +76,18 @@ def test_an_answer_arrives_as_it_was_sent(answer):
 
 @given(times, times, st.none() | st.floats(0, 1))
 def test_times_arrive_to_the_last_bit(wall, cpu, error):
-    answer = Measurement(backend=Backend.MATH, relative_error=error, correct=True, wall_s=wall, cpu_s=cpu)
+    seen = Seen(
+        variant=Variant.SDPA,
+        verdict=Verdict.OK,
+        measurement=measured(cpu=cpu, wall=wall, relative_error=error),
+    )
+    answer = Group(seen=(seen,), conditions=CALM)
     assert answer_from_json(over_the_wire(answer)) == answer
 
 
 def spoiled(**changes):
     message = copy.deepcopy(over_the_wire(MEASURED))
-    message["body"].update(changes)
+    message["body"]["seen"][0]["measurement"].update(changes)
     return message
 
 
@@ -67,7 +95,7 @@ def spoiled(**changes):
     ("message", "words"),
     [
         pytest.param([], "expected a JSON object, got list", id="not an object"),
-        pytest.param({"kind": "measurement"}, "two versions", id="no version"),
+        pytest.param({"kind": "group"}, "two versions", id="no version"),
         pytest.param(
             over_the_wire(MEASURED) | {"protocol": VERSION + 1}, "restart the exporter", id="a later version"
         ),
@@ -98,12 +126,18 @@ def test_what_is_not_of_the_protocol_is_refused_with_its_place(message, words):
     assert words in refused.detail
 
 
+def test_work_of_no_known_kind_is_refused():
+    message = over_the_wire(Sustain(run=RUN, seconds=1.0))
+    message["body"]["run"]["case"]["work"] = {"size": 4, "copied_bytes": 4}
+    assert "fits none of AttentionShape, MatmulShape, CopyShape" in question_from_json(message).detail
+
+
 def test_a_shape_that_no_attention_has_does_not_reach_the_worker():
-    message = over_the_wire(Measure(run=RUN))
-    message["body"]["run"]["case"]["shape"]["heads"] = 7
+    message = over_the_wire(Sustain(run=RUN, seconds=1.0))
+    message["body"]["run"]["case"]["work"]["heads"] = 7
     refused = question_from_json(message)
     assert isinstance(refused, Malformed)
-    assert "measure.run.case.shape: dim is a multiple of heads" in refused.detail
+    assert "sustain.run.case.work: dim is a multiple of heads" in refused.detail
 
 
 @given(
@@ -113,7 +147,7 @@ def test_a_shape_that_no_attention_has_does_not_reach_the_worker():
     )
 )
 def test_no_json_makes_the_reader_raise(data):
-    envelope = {"protocol": VERSION, "kind": "measurement", "body": data}
+    envelope = {"protocol": VERSION, "kind": "group", "body": data}
     assert isinstance(answer_from_json(envelope), Malformed)
     assert isinstance(answer_from_json(data), Malformed)
 

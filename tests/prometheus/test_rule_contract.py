@@ -25,9 +25,24 @@ SUFFIXES = {Type.HISTOGRAM: ("_bucket", "_count", "_sum"), Type.GAUGE: ("",), Ty
 SERIES = {family.name + suffix: family for family in ALL for suffix in SUFFIXES[family.type]}
 OF_THE_SCRAPE = {"job", "instance"}
 WORDS = {
-    *("and", "or", "unless", "on", "by", "bool", "offset", "group_left", "sum", "max", "min", "group"),
+    *(
+        "and",
+        "or",
+        "unless",
+        "on",
+        "by",
+        "bool",
+        "offset",
+        "group_left",
+        "ignoring",
+        "sum",
+        "max",
+        "min",
+        "group",
+    ),
     *("count", "topk", "increase", "rate", "changes", "ln", "clamp_min", "clamp_max", "time", "absent"),
-    *("sum_over_time", "max_over_time", "avg_over_time", "histogram_quantile", "label_replace"),
+    *("sum_over_time", "max_over_time", "avg_over_time", "last_over_time"),
+    *("histogram_quantile", "label_replace"),
 }
 LATER_THAN_2_42 = ("sort_by_label", "limitk", "mad_over_time", "info(", "histogram_avg", "double_exponential")
 
@@ -44,7 +59,7 @@ def without_strings(expr: str) -> str:
 
 def metric_names(expr: str) -> set[str]:
     bare = re.sub(r"\{[^}]*\}|\[[^\]]*\]", "", without_strings(expr))
-    bare = re.sub(r"\b(by|on|group_left)\s*\([^)]*\)", "", bare)
+    bare = re.sub(r"\b(by|on|ignoring|group_left)\s*\([^)]*\)", "", bare)
     bare = re.sub(r"\boffset \w+|%[.\w]+", "", bare)
     return set(re.findall(r"(?<![\w:.])[a-zA-Z_:][\w:]*", bare)) - WORDS
 
@@ -163,7 +178,7 @@ def test_no_runbook_is_about_an_alert_that_does_not_exist():
 def test_a_recorded_name_is_level_metric_operation():
     for name in RECORDED:
         level, metric, operation = name.split(":")
-        assert level in {"sli", "probe", "probe_kind"}
+        assert level in {"sli", "probe", "probe_kind", "scenario", "scenario_kind", "target_work"}
         assert metric.startswith("inference_")
         assert operation
 

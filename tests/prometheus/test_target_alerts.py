@@ -8,7 +8,8 @@ DOWN, ERRORS, SLOWER = "InferenceTargetDown", "InferenceErrorRateHigh", "Inferen
 BUDGET, CERTIFICATE = "InferenceBudgetExhausted", "InferenceCertificateExpiring"
 NO_DATA, MISSED = "InferenceSLANoData", "InferenceProbesMissed"
 EXPORTER, RELOAD, LATE = "InferenceExporterDown", "InferenceConfigReloadFailed", "InferenceClientLate"
-WRONG = "InferenceKernelIncorrect"
+WRONG, SLOW_KERNEL = "InferenceKernelIncorrect", "InferenceKernelRegression"
+CHANGED = "InferenceModelChanged"
 LOST, THROTTLED, XID = "InferenceGPULost", "InferenceGPUThrottled", "InferenceGPUXid"
 
 
@@ -43,6 +44,11 @@ def first_tokens(target: str, low: str, high: str, every: str, total: str) -> di
 def kernel(device: str, correct: str) -> dict[str, str]:
     labels = f'case="article",variant="sdpa",device="{device}",dtype="float32",{INSTANCE}'
     return {f"inference_kernel_correct{{{labels}}}": correct}
+
+
+def regressed(device: str, values: str) -> dict[str, str]:
+    labels = f'case="article",variant="sdpa",device="{device}",dtype="float32",{INSTANCE}'
+    return {f"inference_kernel_regressed{{{labels}}}": values}
 
 
 def gpu(metric: str, uuid: str, values: str, **labels: str) -> dict[str, str]:
@@ -113,6 +119,13 @@ STORIES = {
         firing={"10180m": {SLOWER: ["prod/ticket"]}},
         interval="5m",
         every="5m",
+    ),
+    "a model that changed is told once": Story(
+        series={
+            f"inference_probe_model_changes_total{{{WHO.format(target='prod')},{INSTANCE}}}": "0x30 1x80",
+            f"inference_probe_model_changes_total{{{WHO.format(target='good')},{INSTANCE}}}": "3x110",
+        },
+        firing={"30m": {CHANGED: []}, "35m": {CHANGED: ["prod/ticket"]}, "70m": {CHANGED: []}},
     ),
     "requests that the budget stopped are told and others are not": Story(
         series=missed("prod", "over_budget", "0x60 1+4x100") | missed("good", "busy", "0+4x200"),
@@ -194,6 +207,15 @@ STORIES = {
     "a wrong kernel is told and a right one is not": Story(
         series=kernel("cuda:0", "1x20 0x40 1x40") | kernel("cpu", "1x100"),
         firing={"20m": {WRONG: []}, "40m": {WRONG: ["cuda:0/ticket"]}, "90m": {WRONG: []}},
+    ),
+    "a kernel that got slower is told, also while disturbed runs hide its time": Story(
+        series=regressed("cuda:0", "0x20 1x10 _x60 0x60") | regressed("cpu", "0x160"),
+        firing={
+            "19m": {SLOW_KERNEL: []},
+            "40m": {SLOW_KERNEL: ["cuda:0/ticket"]},
+            "60m": {SLOW_KERNEL: ["cuda:0/ticket"]},
+            "140m": {SLOW_KERNEL: []},
+        },
     ),
 }
 

@@ -73,5 +73,15 @@ def test_everything_else_is() -> None:
     }
     assert plain["target"]["base_url"] == "http://[::1]:8000/v1"
     assert plain["target"]["proxy"] == "hidden"
-    assert shown["benches"] == [{"suite": "light", "every_s": 300.0, "devices": []}]
+    assert shown["benches"] == [
+        {
+            "suite": "light",
+            "every_s": 300.0,
+            "devices": [],
+            "threads": 1,
+            "quiet": [],
+            "peaks": {},
+            "state": None,
+        }
+    ]
     assert shown["web"] == {"host": "127.0.0.1", "port": 9780}

@@ -6,11 +6,12 @@ value, so ``inference_kernel_backend`` says which one ran.  And a run that is no
 of its case away: no number is better than yesterday's.
 """
 
+from exporter.metrics.catalogue.kernel_meaning import KERNEL_MEANING, RUN_LABELS, VARIANT_VALUES
 from exporter.metrics.family import Family, Type
-from exporter.model.kernel import FAILED_VERDICTS, Backend, Variant
+from exporter.model.kernel import FAILED_VERDICTS, Backend
+from exporter.model.kernel_report import SkipReason
 
-_RUN = ("case", "variant", "device", "dtype")
-_VARIANTS = ("variant", tuple(Variant))
+_RUN, _VARIANTS = RUN_LABELS, VARIANT_VALUES
 _BACKENDS = ("backend", tuple(Backend))
 _CLOCK = (
     "On the CPU: CPU time of the worker process on one thread, which other work on the machine hardly moves; "
@@ -20,8 +21,16 @@ _CLOCK = (
 SUPPORTED = Family(
     name="inference_kernel_supported",
     type=Type.GAUGE,
-    help="1 when the kernel worker can import torch, 0 when it cannot and kernel benches are off; "
-    "absent until the first bench.",
+    help="1 when the kernel worker can import torch, 0 when it cannot and kernel benches are off; absent "
+    "until the first bench.",
+)
+FINGERPRINT = Family(
+    name="inference_kernel_fingerprint_info",
+    type=Type.GAUGE,
+    help="1 for each device, with the fingerprint of what its times depend on: product, driver, runtime, "
+    "torch, threads, power limit, governor, operating system and exporter. A new one begins a new "
+    "baseline.",
+    labels=("device", "fingerprint"),
 )
 INFO = Family(
     name="inference_kernel_info",
@@ -40,8 +49,9 @@ RUNS = Family(
 RUN_FAILURES = Family(
     name="inference_kernel_run_failures_total",
     type=Type.COUNTER,
-    help="Bench runs that gave no valid time, by reason; incorrect means that the result differed from "
-    "float64's by more than the tolerance, and was not timed.",
+    help="Bench runs that gave no valid time, by reason. contended, throttled and too_few_samples: something "
+    "disturbed it; incorrect: the result differed from float64's, so it was not timed; over_peak: "
+    "faster than the device can be; predicted_cost: not begun, a forecast said that it would not fit.",
     labels=("suite", *_RUN, "reason"),
     closed=(_VARIANTS, ("reason", tuple(FAILED_VERDICTS))),
 )
@@ -51,6 +61,22 @@ BENCH_SECONDS = Family(
     help="Wall time of all runs of the suite, the start of the worker included: what benching costs.",
     labels=("suite",),
     unit="seconds",
+)
+BENCH_JOULES = Family(
+    name="inference_kernel_bench_joules_total",
+    type=Type.COUNTER,
+    help="Energy of the accelerators in the windows in which the suite measured it; not all that benching "
+    "used.",
+    labels=("suite",),
+    unit="joules",
+)
+SKIPPED = Family(
+    name="inference_kernel_skipped_total",
+    type=Type.COUNTER,
+    help="Runs of a suite that were left out, wholly (quiet_hours, cpu_busy) or on a device that others were "
+    "using (accelerator_busy).",
+    labels=("suite", "reason"),
+    closed=(("reason", tuple(SkipReason)),),
 )
 LAST_RUN = Family(
     name="inference_kernel_last_run_timestamp_seconds",
@@ -82,7 +108,8 @@ MEDIAN = Family(
 TOKENS_PER_SECOND = Family(
     name="inference_kernel_tokens_per_second",
     type=Type.GAUGE,
-    help="Batch x sequence length / median time of the last run. Absent after a failed run.",
+    help="New tokens of one call (batch x query length; padding is none) / median time of the last run. "
+    "Absent after a failed run.",
     labels=_RUN,
     closed=(_VARIANTS,),
 )
@@ -90,10 +117,51 @@ FLOPS_PER_SECOND = Family(
     name="inference_kernel_flops_per_second",
     type=Type.GAUGE,
     help="Floating-point operations of one call / median time of the last run. Counted in closed form: "
-    "projections 2 B S D (2 D + 2 D_kv), attention 4 B S_q S_kv D; softmax and biases are not counted. "
-    "Absent after a failed run.",
+    "projections 2 B S D (2 D + 2 D_kv), attention 4 D for each query-key pair that is not masked; "
+    "softmax and biases are not counted. Absent after a failed run and for a copy.",
     labels=_RUN,
     closed=(_VARIANTS,),
+)
+BYTES_PER_SECOND = Family(
+    name="inference_kernel_bytes_per_second",
+    type=Type.GAUGE,
+    help="Bytes that any implementation has to move in one call / median time of the last run: weights, "
+    "input, output, and the cache read once; for a copy, what is read and written. Absent after a "
+    "failed run.",
+    labels=_RUN,
+    closed=(_VARIANTS,),
+)
+VALID = Family(
+    name="inference_kernel_valid",
+    type=Type.GAUGE,
+    help="1 when the last run gave a time that can be trusted, 0 when it did not, for a reason that "
+    "inference_kernel_run_failures_total has.",
+    labels=_RUN,
+    closed=(_VARIANTS,),
+)
+KEPT = Family(
+    name="inference_kernel_samples_kept_ratio",
+    type=Type.GAUGE,
+    help="Share of the repeats of the last run in which the kernel did not take the CPU away; only those "
+    "count.",
+    labels=_RUN,
+    unit="ratio",
+    closed=(_VARIANTS,),
+)
+SPREAD = Family(
+    name="inference_kernel_spread_ratio",
+    type=Type.GAUGE,
+    help="(Third quartile - first quartile) / median of the last run's repeats. Absent after a failed run.",
+    labels=_RUN,
+    unit="ratio",
+    closed=(_VARIANTS,),
+)
+FOREIGN = Family(
+    name="inference_kernel_foreign_cores",
+    type=Type.GAUGE,
+    help="Processors that everyone else used while the case was timed, time stolen by the hypervisor "
+    "included. Above 5 % of the machine's, CPU times are refused as contended.",
+    labels=("case", "device", "dtype"),
 )
 CONTENTION = Family(
     name="inference_kernel_wall_to_cpu_ratio",
@@ -107,8 +175,9 @@ CONTENTION = Family(
 CORRECT = Family(
     name="inference_kernel_correct",
     type=Type.GAUGE,
-    help="1 when the result of the last run agreed with float64's (float32: relative error at most 1e-5), 0 "
-    "when it did not; absent when the run gave no result.",
+    help="1 when the result of the last run agreed with float64's (relative error at most 1e-5 for float32, "
+    "3e-3 tf32, 1e-2 bfloat16 and float16) and not-a-number spread as it has to, else 0; absent when "
+    "there was none.",
     labels=_RUN,
     closed=(_VARIANTS,),
 )
@@ -130,18 +199,10 @@ BACKEND = Family(
 )
 
 KERNEL: tuple[Family, ...] = (
-    SUPPORTED,
-    INFO,
-    RUNS,
-    RUN_FAILURES,
-    BENCH_SECONDS,
-    LAST_RUN,
-    DURATION,
-    MEDIAN,
-    TOKENS_PER_SECOND,
-    FLOPS_PER_SECOND,
-    CONTENTION,
-    CORRECT,
-    RELATIVE_ERROR,
-    BACKEND,
+    *(SUPPORTED, INFO, FINGERPRINT),
+    *(RUNS, RUN_FAILURES, SKIPPED, BENCH_SECONDS, BENCH_JOULES, LAST_RUN),
+    *(DURATION, MEDIAN, SPREAD, KEPT, VALID, CONTENTION, FOREIGN),
+    *(TOKENS_PER_SECOND, FLOPS_PER_SECOND, BYTES_PER_SECOND),
+    *(CORRECT, RELATIVE_ERROR, BACKEND),
+    *KERNEL_MEANING,
 )
