@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from exporter.model.configuration import Configuration
-from exporter.model.target import Prices, ProbeSpec, Target
+from exporter.model.target import ProbeSpec, Target
 
 DAY_S = 86400.0
 CHARACTERS_PER_TOKEN = 4
@@ -45,7 +45,7 @@ def forecast_of(target: Target, spec: ProbeSpec) -> Forecast:
         requests=requests,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost=cost(target.prices, input_tokens, output_tokens),
+        cost=None if target.prices is None else target.prices.of(input_tokens, output_tokens),
     )
 
 
@@ -66,13 +66,6 @@ def most_tokens(spec: ProbeSpec) -> tuple[int, int]:
         max(input_tokens, wanted) if isinstance(wanted, int) else input_tokens,
         most if isinstance(most, int) else 0,
     )
-
-
-def cost(prices: Prices | None, input_tokens: float, output_tokens: float) -> float | None:
-    """Return the money for so many tokens, in the currency of the prices; None without prices."""
-    if prices is None:
-        return None
-    return (input_tokens * prices.input_per_mtok + output_tokens * prices.output_per_mtok) / 1e6
 
 
 def _characters(value: object) -> int:
