@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-import click
-
 from exporter.config.units import seconds
 from exporter.load.files import read_mix, read_trace
 from exporter.load.lengths import drawn_prompts
@@ -172,8 +170,3 @@ def _workers(flags: Flags, plan: LoadPlan, cores: int) -> int:
         return flags.workers
     streams = max(plan.levels) if plan.mode is Mode.CLOSED else plan.bounds.concurrency
     return max(1, min(cores - 1, round(streams / WORKER_STREAMS)))
-
-
-def bad_flag(error: ValueError) -> click.UsageError:
-    """Return the usage error that says what was wrong."""
-    return click.UsageError(str(error))
