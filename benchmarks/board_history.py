@@ -77,6 +77,7 @@ def configuration_text() -> str:
     lines = ["defaults: {every: 15s, timeout: 30s}", "targets:"]
     for name, (model, _) in TARGETS.items():
         lines += [f"  - name: {name}", f"    base_url: https://{name}.example.com/v1", f"    model: {model}"]
+        lines += ["    prices: {input_per_mtok: 0.6, output_per_mtok: 0.9, currency: USD}"]
         lines += ["    probes:", PROBES.rstrip()]
     return "\n".join(lines) + "\n"
 

@@ -167,6 +167,8 @@ def _target(who: dict[str, Any]) -> "tuple[TargetPlan, LoadSpec | None, tuple[Ta
             raise ValueError(
                 "a TARGET needs --config FILE; for an endpoint write --base-url URL --model NAME"
             )
+        if who["base_url"] is not None and who["model"] is None and not os.environ.get(MODEL, "").strip():
+            raise ValueError("--base-url needs --model NAME: the model to ask for")
         given = {BASE_URL: who["base_url"], MODEL: who["model"]}
         environ = {**os.environ, **{name: value for name, value in given.items() if value is not None}}
         (only,) = from_environment(environ, KINDS).targets

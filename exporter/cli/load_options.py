@@ -144,7 +144,10 @@ def _good(given: Sequence[str]) -> tuple[Within, ...]:
             raise ValueError(
                 f"--good {item}: write a clock and a time, such as ttft=500ms (ttft, itl, tpot, e2e)"
             )
-        found.append(Within(Clock(match[1]), seconds(match[2])))
+        try:
+            found.append(Within(Clock(match[1]), seconds(match[2])))
+        except ValueError as error:
+            raise ValueError(f"--good {item}: {error}") from None
     return tuple(found)
 
 

@@ -170,6 +170,12 @@ def test_a_configured_run_as_json(server: TruthServer, tmp_path: Path) -> None:
     [
         ("a target without a file", ["t"], "needs --config"),
         ("a bad flag", ["--base-url", "http://h/v1", "--model", "m", "--rate", "x"], "with commas"),
+        (
+            "a good without a unit",
+            ["--base-url", "http://h/v1", "--model", "m", "--good", "ttft=500"],
+            "--good ttft",
+        ),
+        ("an endpoint without a model", ["--base-url", "http://h/v1"], "--base-url needs --model"),
         ("no endpoint at all", [], "OPENAI_BASE_URL"),
     ],
 )
