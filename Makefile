@@ -15,10 +15,12 @@ $(BIN)/python:
 
 # Two stamps: what a user runs needs no test tools.
 $(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV): minutes the first time, most of it PyTorch"
 	$(PIP) install --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV), with the test tools: minutes the first time, most of it PyTorch"
 	$(PIP) install --constraint constraints.txt --editable '.[bench,dev]'
 	@touch $@ $(VENV)/.run
 

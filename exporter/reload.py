@@ -126,3 +126,8 @@ def _restart_needed(old: Configuration, new: Configuration) -> Iterator[str]:
             f"web.listen is {new.web.host}:{new.web.port} now; "
             f"the service listens on {old.web.host}:{old.web.port} until it is restarted"
         )
+    if old.state_file != new.state_file:
+        yield (
+            f"state_file is {new.state_file or 'none'} now; "
+            f"spent budgets go to {old.state_file or 'none'} until the service is restarted"
+        )

@@ -118,6 +118,13 @@ def test_another_address_needs_a_restart_and_says_so() -> None:
     ]
 
 
+def test_another_state_file_needs_a_restart_and_says_so() -> None:
+    moved = dataclasses.replace(configuration(), state_file="/var/lib/x.json")
+    assert diff(configuration(), moved).restart_needed == (
+        "state_file is /var/lib/x.json now; spent budgets go to none until the service is restarted",
+    )
+
+
 SPECS = st.lists(
     st.builds(spec, st.sampled_from("abc"), every_s=st.sampled_from([15, 30])), unique_by=lambda s: s.name
 ).map(tuple)

@@ -57,6 +57,7 @@ class Meter:
         self._ledger = SlaLedger()
         self._models = ModelLedger()
         self._configuration = configuration
+        self._targets: dict[str, Target] = {}
         self._probes: dict[str, tuple[Target, ProbeSpec]] = {}
         self._adopt(configuration)
 
@@ -122,18 +123,26 @@ class Meter:
             self._sink.forget(labels)
             self._ledger.forget(labels)
             self._models.forget(labels)
+        old, new = ([plan.target for plan in each.targets] for each in (self._configuration, configuration))
+        self._sink.apply(server_samples.departed_budgets(old, new))
         self._sink.set_buckets(bucket_bounds(configuration.targets))
         self._adopt(configuration)
         self._sink.apply(service_samples.reloaded(self._unix_s()))
 
     def spent_on_demand(self, result: ProbeResult) -> None:
-        """Record what a request outside the schedule cost; its clocks are the asker's alone."""
-        self._sink.apply(server_samples.cost_of(result))
+        """Record what a request outside the schedule cost; its clocks are the asker's alone.
+
+        Not where its probe departed meanwhile: its series would come back and stay.
+        """
+        known = self._probes.get(probe_job_name(result.target, result.spec))
+        if known is not None and known[0].model == result.target.model:
+            self._sink.apply(server_samples.cost_of(result))
 
     def budget_spent(self, target: Target, spent: Spend) -> None:
-        """Record how a target's budget stands."""
-        if target.budget is not None:
-            self._sink.apply(server_samples.budget(target, target.budget, spent))
+        """Record how a target's budget stands, by the configuration in force: the account goes by name."""
+        now = self._targets.get(target.name)
+        if now is not None and now.budget is not None:
+            self._sink.apply(server_samples.budget(now, now.budget, spent))
 
     def state_file(self, usable: bool) -> None:
         """Record whether the state file could be used."""
@@ -173,6 +182,7 @@ class Meter:
 
     def _adopt(self, configuration: Configuration) -> None:
         self._configuration = configuration
+        self._targets = {plan.target.name: plan.target for plan in configuration.targets}
         self._probes = {
             probe_job_name(plan.target, spec): (plan.target, spec)
             for plan in configuration.targets

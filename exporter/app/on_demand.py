@@ -31,6 +31,8 @@ OFFSET_S = 0.5
 """Left of a scrape's timeout for the answer to travel, as blackbox_exporter does."""
 MARGIN_S = 0.25
 """After the request's own deadline, for its result to be rendered."""
+LEAST_S = 0.001
+"""A shorter scrape timeout is none that anybody means, and half of the smallest number is 0."""
 _TEXT = "text/plain; charset=utf-8"
 
 
@@ -39,7 +41,7 @@ def deadline_s(spec_s: float, scrape_s: float | None) -> float:
 
     Always positive: of a scrape timeout that the offset would use up, half is taken.
     """
-    if scrape_s is None or scrape_s <= 0:
+    if scrape_s is None or scrape_s < LEAST_S:
         return spec_s
     return min(spec_s, max(scrape_s - OFFSET_S, scrape_s / 2))
 
@@ -53,11 +55,14 @@ class OnDemand:
         scheduler: Scheduler,
         configuration: Callable[[], Configuration],
         on_result: Callable[[ProbeResult], None],
+        *,
+        unix_s: Callable[[], float],
     ) -> None:
         self._probing = probing
         self._scheduler = scheduler
         self._configuration = configuration
         self._on_result = on_result
+        self._unix_s = unix_s
         self._guard = Guard(Patience())
         self._going: dict[tuple[str, str], asyncio.Task[ProbeResult | None]] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -124,7 +129,8 @@ class OnDemand:
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         await self._guard.attend(job, Slot(0, 0), never)
         if not results:
-            return ProbeResult(target=target, spec=spec, outcome=Outcome.INTERNAL, finished_unix_s=0.0)
+            now_s = self._unix_s()
+            return ProbeResult(target=target, spec=spec, outcome=Outcome.INTERNAL, finished_unix_s=now_s)
         self._on_result(results[0])
         return results[0]
 

@@ -87,7 +87,11 @@ class Service:
         )
         self._jobs = Jobs(probing=probing, benches=self._benches, meter=self._meter, power=self._power)
         self._on_demand = OnDemand(
-            probing, self._scheduler, lambda: self._configuration, self._meter.spent_on_demand
+            probing,
+            self._scheduler,
+            lambda: self._configuration,
+            self._meter.spent_on_demand,
+            unix_s=time.time,
         )
         self._loads = LoadJobs(
             runner=LoadRunner(),

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from exporter.config.advice import advice
-from exporter.config.forecast import CHARACTERS_PER_TOKEN, DAY_S, Forecast, forecast
+from exporter.config.forecast import DAY_S, Forecast, forecast
 from exporter.config.problem import ConfigError
 from exporter.config.source import Source
 from exporter.config.units import duration
 from exporter.model.configuration import BenchPlan, Configuration, LoadSpec, TargetPlan
 from exporter.model.target import Objective
+from exporter.model.token_estimate import CHARACTERS_PER_TOKEN
 
 
 @click.command()

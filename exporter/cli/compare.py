@@ -76,7 +76,10 @@ def _print(a: "LoadRun", b: "LoadRun", found: "Comparison", differing: tuple[str
         table.add_column(head, justify="left" if index in {0, 1, 6} else "right", no_wrap=True)
     for difference in found.differences:
         table.add_row(*_row(difference))
-    console.print(table)
+    if found.differences:
+        console.print(table)
+    else:
+        console.print("no load level of these two runs can be compared:")
     for line in found.left_out:
         console.print(f"not compared: load {line}", markup=False)
 

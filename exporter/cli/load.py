@@ -94,12 +94,16 @@ def load(**given: Any) -> None:
     except LoadError as error:
         raise click.ClickException(str(error)) from None
     text = dumps(run)
-    if out is not None:
-        out.write_text(text + "\n", encoding="utf-8")
     if as_json:
         click.echo(text)
     else:
         print_run(run, wide_console())
+    if out is not None:
+        try:
+            out.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            # After printing: what was measured must not be lost over a path.
+            raise click.FileError(str(out), f"{error.strerror}; choose another path with --out") from error
     sys.exit(INTERRUPTED if interrupted else _status(run))
 
 
@@ -154,7 +158,8 @@ def _order(given: dict[str, Any]) -> "LoadOrder":
 
 def _target(who: dict[str, Any]) -> "tuple[TargetPlan, LoadSpec | None, tuple[TargetPlan, ...]]":
     from exporter.config.environment import BASE_URL, MODEL, from_environment
-    from exporter.config.load import load as load_configuration
+    from exporter.config.source import Source
+    from exporter.kernels.suite import SUITES
     from exporter.probes import KINDS
 
     if who["config"] is None:
@@ -162,11 +167,13 @@ def _target(who: dict[str, Any]) -> "tuple[TargetPlan, LoadSpec | None, tuple[Ta
             raise ValueError(
                 "a TARGET needs --config FILE; for an endpoint write --base-url URL --model NAME"
             )
+        if who["base_url"] is not None and who["model"] is None and not os.environ.get(MODEL, "").strip():
+            raise ValueError("--base-url needs --model NAME: the model to ask for")
         given = {BASE_URL: who["base_url"], MODEL: who["model"]}
         environ = {**os.environ, **{name: value for name, value in given.items() if value is not None}}
         (only,) = from_environment(environ, KINDS).targets
         return only, None, ()
-    targets = load_configuration(who["config"], KINDS).targets
+    targets = Source(who["config"], KINDS, SUITES).load().targets
     found = _named(who["target"], targets)
     specs = [spec for spec in found.loads if who["scenario"] in {None, spec.plan.scenario}]
     if who["scenario"] is not None and not specs:

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-import click
-
 from exporter.config.units import seconds
 from exporter.load.files import read_mix, read_trace
 from exporter.load.lengths import drawn_prompts
@@ -146,7 +144,10 @@ def _good(given: Sequence[str]) -> tuple[Within, ...]:
             raise ValueError(
                 f"--good {item}: write a clock and a time, such as ttft=500ms (ttft, itl, tpot, e2e)"
             )
-        found.append(Within(Clock(match[1]), seconds(match[2])))
+        try:
+            found.append(Within(Clock(match[1]), seconds(match[2])))
+        except ValueError as error:
+            raise ValueError(f"--good {item}: {error}") from None
     return tuple(found)
 
 
@@ -172,8 +173,3 @@ def _workers(flags: Flags, plan: LoadPlan, cores: int) -> int:
         return flags.workers
     streams = max(plan.levels) if plan.mode is Mode.CLOSED else plan.bounds.concurrency
     return max(1, min(cores - 1, round(streams / WORKER_STREAMS)))
-
-
-def bad_flag(error: ValueError) -> click.UsageError:
-    """Return the usage error that says what was wrong."""
-    return click.UsageError(str(error))

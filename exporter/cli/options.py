@@ -71,7 +71,7 @@ def configured_target(path: Path | None, name: str | None) -> TargetPlan:
     """
     import os
 
-    from exporter.config.environment import from_environment
+    from exporter.config.environment import BASE_URL, from_environment
     from exporter.config.source import Source
     from exporter.kernels.suite import SUITES
     from exporter.probes import KINDS
@@ -87,5 +87,6 @@ def configured_target(path: Path | None, name: str | None) -> TargetPlan:
     if found is None:
         names = ", ".join(plan.target.name for plan in plans) or "none"
         what = "name a target" if name is None else f"there is no target {name!r}"
-        raise click.UsageError(f"{what}; there are: {names}")
+        hint = f" (from {BASE_URL}; for others give --config FILE)" if path is None else ""
+        raise click.UsageError(f"{what}; there are: {names}{hint}")
     return found

@@ -117,7 +117,8 @@ def _twice(document: Document, at: Location, entries: list[tuple[int, Plain]]) -
 
 def _hint(word: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.75)
-    return f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+    guess = f"; did you mean {close[0]}?" if close else ""
+    return f"known: {', '.join(sorted(known))}{guess}"
 
 
 def _benches(document: Document, suites: Collection[str] | None) -> Iterator[Problem]:

@@ -1,18 +1,14 @@
 """What a configuration will send and cost in a day, before it has sent anything."""
 
-import math
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from exporter.model.configuration import Configuration
-from exporter.model.target import Prices, ProbeSpec, Target
+from exporter.model.target import ProbeSpec, Target
+from exporter.model.token_estimate import estimated_tokens
 
 DAY_S = 86400.0
-CHARACTERS_PER_TOKEN = 4
-"""Usual for English text; only the server's tokenizer knows."""
-TEMPLATE_TOKENS = 10
-"""What a chat template adds around a short prompt, roughly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +41,7 @@ def forecast_of(target: Target, spec: ProbeSpec) -> Forecast:
         requests=requests,
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost=cost(target.prices, input_tokens, output_tokens),
+        cost=None if target.prices is None else target.prices.of(input_tokens, output_tokens),
     )
 
 
@@ -60,19 +56,12 @@ def most_tokens(spec: ProbeSpec) -> tuple[int, int]:
         longest = max(_characters(params.get("prompt")), *map(_characters, params.get("prompts") or ("",)))
         others = ("system", "input", "query", "documents", "tools")
         characters = longest + sum(_characters(params.get(key)) for key in others)
-    input_tokens = math.ceil(characters / CHARACTERS_PER_TOKEN) + TEMPLATE_TOKENS if characters else 0
+    input_tokens = estimated_tokens(characters)
     wanted, most = params.get("input_tokens"), params.get("max_tokens")
     return (
         max(input_tokens, wanted) if isinstance(wanted, int) else input_tokens,
         most if isinstance(most, int) else 0,
     )
-
-
-def cost(prices: Prices | None, input_tokens: float, output_tokens: float) -> float | None:
-    """Return the money for so many tokens, in the currency of the prices; None without prices."""
-    if prices is None:
-        return None
-    return (input_tokens * prices.input_per_mtok + output_tokens * prices.output_per_mtok) / 1e6
 
 
 def _characters(value: object) -> int:

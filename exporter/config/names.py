@@ -1,6 +1,7 @@
 """Which names may become label values, label names and environment variables."""
 
 import re
+from pathlib import Path
 
 from exporter.config.leaks import holds_key, looks_random
 from exporter.model.device import is_device
@@ -49,6 +50,15 @@ def path(text: str) -> str:
     """Return the path of a file.  Raises ValueError."""
     if not text or not text.isprintable() or len(text) > _MAX_PATH:
         raise ValueError(f"must be the path of a file: 1 to {_MAX_PATH} printable characters")
+    return text
+
+
+def pattern(text: str) -> str:
+    """Return a pattern of file names.  Raises ValueError."""
+    parts = Path(path(text)).parts
+    names = parts[1:] if Path(text).is_absolute() else parts
+    if not names or any("**" in each and each != "**" for each in names):
+        raise ValueError("must be a pattern of files, such as targets.d/*.yml; ** stands alone between two /")
     return text
 
 

@@ -229,7 +229,7 @@ class File(Section):
     )
     power: Power = Field(default=Power(), description="How power is sampled on this host.")
     web: Web = Field(default=Web(), description="Where the service answers.")
-    target_files: list[FilePath] = Field(
+    target_files: list[Annotated[str, AfterValidator(names.pattern)]] = Field(
         default_factory=list,
         max_length=16,
         description="Patterns of files with more targets, such as targets.d/*.yml; read again on change.",

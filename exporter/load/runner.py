@@ -146,6 +146,12 @@ def setup_of(order: LoadOrder, target: Target) -> Setup:
             f"target {target.name} is reached through a proxy, and a load test would measure that: "
             "run it from where the target can be reached directly"
         )
+    if target.azure is not None or target.headers:
+        what = "azure" if target.azure is not None else "headers"
+        raise LoadError(
+            f"target {target.name} has {what}, which a load test does not send: it would measure refusals; "
+            f"name a target without {what}"
+        )
     try:
         key = None if target.key is None else read_key(target.key)
     except KeyUnavailable as error:

@@ -1,10 +1,10 @@
 """What a result says of the server: limits, timings, connection, money."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from exporter.metrics.catalogue import server
 from exporter.metrics.family import Sample
-from exporter.model.budget import Spend, spent_on
+from exporter.model.budget import NOTHING, Spend, spent_on
 from exporter.model.outcome import Outcome
 from exporter.model.rate_limits import RateLimit
 from exporter.model.results import ProbeResult
@@ -60,6 +60,23 @@ def budget(target: Target, budget: Budget, spent: Spend) -> Iterator[Sample]:
         if limit is not None:
             yield Sample(server.BUDGET, (target.name, target.model, kind), limit)
             yield Sample(server.BUDGET_SPENT, (target.name, target.model, kind), used)
+
+
+def departed_budgets(old: Iterable[Target], new: Iterable[Target]) -> Iterator[Sample]:
+    """Yield what takes away the gauges of budgets that a reload leaves behind."""
+    kept = {labels for target in new for labels in _budgeted(target)}
+    for target in old:
+        for labels in _budgeted(target):
+            if labels not in kept:
+                yield Sample(server.BUDGET, labels, None)
+                yield Sample(server.BUDGET_SPENT, labels, None)
+
+
+def _budgeted(target: Target) -> Iterator[tuple[str, ...]]:
+    if target.budget is not None:
+        for sample in budget(target, target.budget, NOTHING):
+            if sample.family is server.BUDGET:
+                yield sample.labels
 
 
 def _limit(labels: tuple[str, ...], limit: RateLimit) -> Iterator[Sample]:

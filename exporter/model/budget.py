@@ -27,10 +27,7 @@ NOTHING = Spend()
 def spent_on(tokens: Tokens, prices: Prices | None) -> Spend:
     """Return what a request spent, by the counts that there are."""
     into, out = tokens.input or 0, tokens.output or 0
-    money = 0.0
-    if prices is not None:
-        money = (into * prices.input_per_mtok + out * prices.output_per_mtok) / 1e6
-    return Spend(into + out, money)
+    return Spend(into + out, 0.0 if prices is None else prices.of(into, out))
 
 
 def allows(budget: Budget, spent: Spend, next_one: Spend) -> bool:

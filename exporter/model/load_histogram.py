@@ -81,12 +81,6 @@ class Distribution:
                 return self._clamped(bucket) / 1e9
         return self.max_ns / 1e9
 
-    def share_within(self, seconds: float) -> float | None:
-        """Return the share of values whose bucket's middle is at most ``seconds``; None when empty."""
-        if not self.n:
-            return None
-        return sum(count for value_s, count in self.values() if value_s <= seconds) / self.n
-
     def _clamped(self, bucket: int) -> float:
         return min(max(middle_of(bucket), self.min_ns), self.max_ns)
 

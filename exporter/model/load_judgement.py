@@ -100,7 +100,7 @@ def _findings(plan: LoadPlan, step: Step, previous: Step | None) -> Iterator[tup
     if not limits:
         yield from _flat(plan, name, step, previous)
         yield from _tail(name, figures)
-    if tally.succeeded < 100:
+    if 0 < tally.succeeded < 100:
         yield Finding.FEW_SAMPLES, f"at {name} the P99 is the maximum of {tally.succeeded} requests"
 
 

@@ -97,7 +97,7 @@ REMEDIES: dict[Outcome, Remedy] = {
         "The server does not take the request: 404 for a wrong path or an unknown model, 400 or 422 "
         "for a parameter that it does not know.",
         (
-            "404: compare base_url and model with what a models probe lists.",
+            "404: base_url mostly ends in /v1; compare it and model with what a models probe lists.",
             (
                 "400 after an upgrade: token_field: max_completion_tokens, temperature: null, or "
                 "extra_body: {stream_options: null} for servers that refuse ours."

@@ -62,6 +62,10 @@ class Prices:
     output_per_mtok: float
     currency: str
 
+    def of(self, input_tokens: float, output_tokens: float) -> float:
+        """Return the money for so many tokens, in the currency."""
+        return (input_tokens * self.input_per_mtok + output_tokens * self.output_per_mtok) / 1e6
+
 
 class IpFamily(StrEnum):
     """A version of the Internet Protocol."""

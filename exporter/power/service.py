@@ -103,9 +103,10 @@ class Power:
         for plan in configuration.targets:
             if (source := plan.target.power) is not None:
                 account = old.get(plan.target.name)
-                is_same = account is not None and (account.target, account.source) == (plan.target, source)
-                kept = account if account is not None and is_same else TargetEnergy(plan.target, source)
-                self._targets[plan.target.name] = kept
+                # By what its series are named after: a joule counter that began again would lose joules.
+                if account is None or (account.target.model, account.source) != (plan.target.model, source):
+                    account = TargetEnergy(plan.target, source)
+                self._targets[plan.target.name] = account
         if self._options.enabled:
             self._keep("link", self._link.run)
             self._link.pace(self._pace())

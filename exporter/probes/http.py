@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from exporter.config import names
 from exporter.model.answer import Answer, refused
 from exporter.model.clocks import Clock
 from exporter.model.document import whole_at
@@ -23,8 +24,6 @@ from exporter.probes.base import Doors, ProbeKind, mine, off_the_loop, result_of
 from exporter.probes.expect import MAX_SEARCHED_CHARACTERS, check_regex
 
 _Text = Annotated[str, Field(min_length=1)]
-_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_WIRES_OWN = frozenset({"host", "content-length", "connection", "transfer-encoding", "accept-encoding"})
 
 
 class Value(BaseModel):
@@ -69,10 +68,15 @@ class Params(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         for name, value in self.headers.items():
-            if not _HEADER.fullmatch(name) or not value.isprintable():
-                raise ValueError("headers must be names and printable texts, as HTTP writes them")
-            if name.lower() in _WIRES_OWN:
-                raise ValueError(f"the header {name} is set by the probe; remove it")
+            if name.lower() != "content-type":
+                names.header(name)
+            if not value.isprintable():
+                raise ValueError("values of headers must be printable texts of one line")
+            if names.is_secret_header(name):
+                raise ValueError(
+                    f"the header {name} is a secret; write it under headers of the target, with value_env or "
+                    "value_file"
+                )
         if self.body is not None and self.method == "GET":
             raise ValueError("a GET request has no body; write method: POST")
         check_regex(self.regex)

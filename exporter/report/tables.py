@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from exporter.model.load_figures import PERCENTILES, cost_of, figures_of, level_name
-from exporter.model.load_judgement import client_limits, judge
+from exporter.model.load_judgement import Finding, client_limits, judge
 from exporter.model.load_plan import LoadPlan
 from exporter.model.load_result import LoadRun, Step
 from exporter.report.words import milliseconds, money, percent, significant
@@ -18,6 +18,10 @@ CLOCK_NAMES = {
 }
 NOT_PUBLISHED = "client"
 """In place of a latency that the client, not the server, is the reason of."""
+CLIENT_REMEDY = (
+    f"`{NOT_PUBLISHED}` stands for the latencies of such a step; drive from a machine with idle cores that "
+    "the server does not share, with more --workers where there are many streams"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,10 @@ def summary(run: LoadRun) -> tuple[str, ...]:
 
 def findings(run: LoadRun) -> tuple[str, ...]:
     """Return what the figures say, in words."""
-    lines = [found.words for found in judge(run.plan, run.steps)]
+    judged = judge(run.plan, run.steps)
+    lines = [found.words for found in judged]
+    if any(found.finding is Finding.CLIENT_LIMITED for found in judged):
+        lines.append(CLIENT_REMEDY)
     if run.knee is not None:
         lines.append(run.knee.words)
     if run.stopped:

@@ -14,6 +14,8 @@ from exporter.web.limits import Limits
 from exporter.web.scrapes import Scrapes
 
 SERVER_NAME = "inference-exporter"
+_MOST_DIGITS = 18
+"""Of a result's id; int() raises on more than 4,300 of them."""
 SCRAPE_TIMEOUT = "X-Prometheus-Scrape-Timeout-Seconds"
 HEADERS = {
     hdrs.SERVER: SERVER_NAME,
@@ -105,7 +107,8 @@ class Pages:
         if not number:
             page = self._history.render(pasts=self._answers.history(), time=_time)
             return web.Response(text=page, content_type="text/html")
-        text = self._answers.past(int(number)) if number.isascii() and number.isdecimal() else None
+        is_id = number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS
+        text = self._answers.past(int(number)) if is_id else None
         if text is None:
             return web.Response(
                 status=404, text="this result is not kept any more; /history lists the others\n"

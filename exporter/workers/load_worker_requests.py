@@ -8,9 +8,8 @@ from exporter.adapters.wire.request import WireRequest, encode, split_url
 from exporter.model.load_plan import Api, Prompt
 from exporter.model.load_protocol import Setup
 from exporter.model.target import TlsOptions
+from exporter.model.token_estimate import estimated_tokens
 
-CHARACTERS_PER_TOKEN = 4
-TEMPLATE_TOKENS = 10
 _DRAWS = 8192
 _WORD = "word "
 
@@ -64,8 +63,7 @@ class Requests:
             tls=TlsOptions(),
         )
         answer = 0 if setup.api is Api.EMBEDDINGS else prompt.max_tokens
-        asked = len(prompt.text) // CHARACTERS_PER_TOKEN + TEMPLATE_TOKENS
-        return Prepared(encode(request, absolute_form=False), asked, answer)
+        return Prepared(encode(request, absolute_form=False), estimated_tokens(len(prompt.text)), answer)
 
 
 def body_of(setup: Setup, prompt: Prompt) -> dict[str, object]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from exporter.app.budgets import Budgets
@@ -90,7 +90,9 @@ class World:
             budgets=budgets,
             history=History(),
         )
-        self.page = OnDemand(probing, self.schedule, lambda: configuration, self.booked.append)
+        self.page = OnDemand(
+            probing, self.schedule, lambda: configuration, self.booked.append, unix_s=lambda: 1.7e9
+        )
 
     async def ask(self, target: str = "prod", probe: str | None = "short", **more: object):
         query = {"target": target, "probe": probe, "scrape_timeout_s": None, "accept": "", "debug": False}
@@ -179,7 +181,11 @@ async def test_the_budget_holds_here_too_and_what_is_spent_is_told() -> None:
 async def test_a_bug_is_an_internal_failure_and_the_page_lives_on() -> None:
     world = World(target())
     world.server.raises = True
-    assert b'reason="internal",target="prod"} 1.0' in (await world.ask()).body
+    body = (await world.ask()).body
+    assert b'reason="internal",target="prod"} 1.0' in body
+    assert (
+        b'inference_probe_last_timestamp_seconds{model="llama",probe="short",target="prod"} 1.7e+09' in body
+    )
     world.server.raises = False
     assert b'reason="internal",target="prod"} 0.0' in (await world.ask()).body
 
@@ -206,6 +212,7 @@ def test_the_deadline_keeps_within_the_scrape(spec_s: float, scrape_s: float | N
     assert deadline_s(spec_s, scrape_s) == pytest.approx(deadline)
 
 
+@example(spec_s=1.0, scrape_s=5e-324)
 @given(spec_s=st.floats(0.001, 3600), scrape_s=st.floats(-100, 3600))
 def test_the_deadline_is_never_negative(spec_s: float, scrape_s: float) -> None:
     assert 0 < deadline_s(spec_s, scrape_s) <= spec_s

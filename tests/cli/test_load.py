@@ -140,6 +140,16 @@ def test_a_run_as_tables_and_as_a_file(server: TruthServer, tmp_path: Path) -> N
 
 
 @pytest.mark.cc
+def test_a_run_is_printed_although_its_file_cannot_be_written(server: TruthServer, tmp_path: Path) -> None:
+    arguments = ["load", "--base-url", server.base_url, "--model", "m", "--concurrency", "1"]
+    arguments += ["--requests", "5", "--max-tokens", "4", "--out", str(tmp_path / "none" / "run.json")]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 1
+    assert "Throughput" in done.output
+    assert "choose another path with --out" in done.output
+
+
+@pytest.mark.cc
 def test_a_configured_run_as_json(server: TruthServer, tmp_path: Path) -> None:
     path = tmp_path / "c.yml"
     path.write_text(
@@ -160,6 +170,12 @@ def test_a_configured_run_as_json(server: TruthServer, tmp_path: Path) -> None:
     [
         ("a target without a file", ["t"], "needs --config"),
         ("a bad flag", ["--base-url", "http://h/v1", "--model", "m", "--rate", "x"], "with commas"),
+        (
+            "a good without a unit",
+            ["--base-url", "http://h/v1", "--model", "m", "--good", "ttft=500"],
+            "--good ttft",
+        ),
+        ("an endpoint without a model", ["--base-url", "http://h/v1"], "--base-url needs --model"),
         ("no endpoint at all", [], "OPENAI_BASE_URL"),
     ],
 )

@@ -69,6 +69,13 @@ async def test_the_environment_names_a_target_too() -> None:
     assert ran.out.startswith("env/chat (chat) ok")
 
 
+def test_a_name_without_a_configuration_says_how_to_give_one() -> None:
+    env = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "OPENAI_MODEL": "m"}
+    ran = CliRunner(env=env).invoke(probe, ["prod-chat"])
+    assert ran.exit_code == 2
+    assert "give --config FILE" in ran.output
+
+
 WRONG = [
     ("no such target", ["nobody"], "there is no target 'nobody'; there are: t"),
     ("no such probe", ["t", "nothing"], "target t has no probe 'nothing'; it has: a, b"),

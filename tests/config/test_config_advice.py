@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from exporter.config.advice import advice
-from exporter.config.forecast import TEMPLATE_TOKENS, forecast
+from exporter.config.forecast import forecast
 from exporter.config.load import load
 from exporter.model.configuration import Configuration
+from exporter.model.token_estimate import TEMPLATE_TOKENS
 from tests.config.kinds import KINDS
 
 CALM = {

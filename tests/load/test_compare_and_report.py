@@ -89,6 +89,13 @@ def test_a_run_file_can_be_read_back_and_holds_no_prompt(tmp_path: Path) -> None
     assert dumps(again) == dumps(run)
 
 
+def test_rounds_without_a_clock_leave_its_rows_out() -> None:
+    nothing = Recorder().take()
+    whole = run_of(*(step(50, seed=n, ttft=nothing, itl=nothing, tpot=nothing) for n in range(5)))
+    figures = [d.figure for d in compare(whole, whole, np.random.default_rng(1)).differences]
+    assert figures == ["e2e p50", "e2e p99", "success ratio", "goodput ratio", "QPS"]
+
+
 def test_a_percentile_that_is_a_failures_is_infinite_in_the_file() -> None:
     figures = json.loads(dumps(run_of(step(50, n=100, failed=10))))["steps"][0]
     assert figures["latency"]["ttft"]["with_failures_s"]["p99"] == "inf"
@@ -103,6 +110,8 @@ def test_latencies_of_a_limited_client_are_not_published_as_the_servers() -> Non
     assert figures["latency"] is None
     assert figures["latency_not_the_servers"]["ttft"]["n"] == 2000
     assert "| client | client |" in markdown([run])
+    assert "drive from a machine with idle cores" in markdown([run])
+    assert "drive from" not in markdown([run_of(step(50))])
 
 
 @pytest.mark.parametrize(
@@ -182,6 +191,14 @@ def test_compare_refuses_runs_whose_parameters_differ_unless_told(tmp_path: Path
     data = json.loads(told.output)
     assert data["schema"] == "inference-exporter/compare/1"
     assert data["differing"]
+
+
+def test_runs_without_a_comparable_level_are_no_empty_table(tmp_path: Path) -> None:
+    run = tmp_path / "run.json"
+    run.write_text(dumps(run_of(step(50, level=256.0, in_flight_s=200.0, n=2000))))
+    done = CliRunner().invoke(cli, ["compare", str(run), str(run)])
+    assert "no load level of these two runs can be compared:\nnot compared: load 256" in done.output
+    assert "figure" not in done.output
 
 
 def test_the_page_is_whole_and_fetches_nothing(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ OPEN = LoadPlan(scenario="s", mode=Mode.POISSON, levels=(20.0,))
         ("timeouts are named", CLOSED, [step(failures={Outcome.TIMEOUT_STALL: 4})], {"timing_out"}),
         ("other failures are named", CLOSED, [step(failures={Outcome.STREAM_TRUNCATED: 40})], {"failing"}),
         ("few samples are named", CLOSED, [step(ok=30)], {"few_samples"}),
+        ("no samples are no P99", CLOSED, [step(ok=0, failures={Outcome.CONNECT: 20})], {"failing"}),
     ],
 )
 def test_judgement(says: str, plan: LoadPlan, steps: list[Step], found: set[str]) -> None:
@@ -97,6 +98,8 @@ def test_judgement(says: str, plan: LoadPlan, steps: list[Step], found: set[str]
 def test_words_carry_the_figures() -> None:
     (only,) = judge(CLOSED, [step(256.0, in_flight=21.0, ok=600)])
     assert "21.0 of 256" in only.words
+    (one,) = judge(CLOSED, [step(1.0, ok=30)])
+    assert one.words.startswith("at 1 client the P99")
     saturated = judge(CLOSED, [step(8.0), step(16.0, ok=202)])[0]
     assert "20.2 successful requests/s at 16 clients after 20.0 at 8 clients" in saturated.words
 

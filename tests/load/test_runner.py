@@ -19,7 +19,7 @@ from exporter.model.load_plan import Api, Arrival, Bounds, Breaker, LoadPlan, Mo
 from exporter.model.load_result import LoadRun
 from exporter.model.outcome import Outcome
 from exporter.model.power_plan import Gpus
-from exporter.model.target import KeySource, Target, TlsOptions
+from exporter.model.target import Azure, Header, KeySource, Target, TlsOptions
 
 Start = Callable[..., TruthServer]
 pytestmark = pytest.mark.cc
@@ -319,6 +319,8 @@ async def test_a_worker_that_is_killed_is_told_and_the_rest_is_kept(start: Start
     ("says", "change", "words"),
     [
         ("a key that is not there", {"key": KeySource(env="NO_SUCH_KEY_IS_SET")}, "NO_SUCH_KEY_IS_SET"),
+        ("azure", {"azure": Azure(api_version="2024-10-21", deployment=None)}, "azure"),
+        ("headers", {"headers": (Header(name="X-Tenant", value="a"),)}, "headers"),
         ("a proxy", {"proxy": "http://proxy:3128"}, "proxy"),
         ("a name that cannot be resolved", {"base_url": "http://no-such-host.invalid/v1"}, "cannot begin"),
     ],

@@ -46,7 +46,7 @@ async def test_the_history_lists_results_and_shows_one(serve: Callable[..., obje
     assert b'<a href="history?id=7">auth</a>' in page
     assert b"a&lt;b" in page
     assert (await site.ask("GET", "/history?id=7"))[2] == b"the report\n"
-    for wrong in ("8", "x", "-7", "%D9%A7", "7 "):
+    for wrong in ("8", "x", "-7", "%D9%A7", "7 ", "7" * 5000):
         assert (await site.ask("GET", f"/history?id={wrong}"))[0] == 404, wrong
     empty = await serve(history=lambda: ())
     assert b"No probe has ended yet." in (await empty.ask("GET", "/history"))[2]
