@@ -15,6 +15,7 @@ from exporter.model.schedule import Slot
 from exporter.model.sla import breaks_any
 from exporter.model.target import ProbeSpec, Target
 from exporter.power.service import Power
+from exporter.scheduler.guard import is_given_up
 from exporter.scheduler.job import Job
 from exporter.scheduler.locks import Needs
 
@@ -81,6 +82,8 @@ class Jobs:
     ) -> Callable[[Slot], Awaitable[None]]:
         async def run(_slot: Slot) -> None:
             result = await self._probing.run(target, spec)
+            if is_given_up():
+                return
             self._meter.probed(name, result)
             self._worked(target, result)
             if confirmation is not None and breaks_any(result):

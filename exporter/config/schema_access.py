@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from exporter.config import address, names
-from exporter.config.section import EnvName, FilePath, Price, Section, Text
+from exporter.config.section import Currency, EnvName, FilePath, Price, Section, Text
 
 
 class Prices(Section):
@@ -13,9 +13,7 @@ class Prices(Section):
 
     input_per_mtok: Price = Field(description="Price of a million input tokens, in the currency.")
     output_per_mtok: Price = Field(description="Price of a million output tokens, in the currency.")
-    currency: Annotated[str, AfterValidator(names.currency)] = Field(
-        default="USD", description="ISO 4217 code."
-    )
+    currency: Currency = Field(default="USD", description="ISO 4217 code.")
 
 
 class Tls(Section):

@@ -4,9 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from exporter.config import names, units
+from exporter.config import units
 from exporter.config.crontab import crontab
-from exporter.config.section import Section
+from exporter.config.section import Name, Section
 from exporter.model.load_plan import MOST_CONCURRENCY, MOST_RATE, MOST_REQUESTS, MOST_SECONDS, MOST_TOKENS
 
 MIN_EVERY_S, MAX_EVERY_S = 60.0, 7 * 86400.0
@@ -26,7 +26,6 @@ def _span(value: object) -> float:
     return span_s
 
 
-Name = Annotated[str, AfterValidator(names.name)]
 Span = Annotated[float, BeforeValidator(_span)]
 Clients = Annotated[int, Field(ge=1, le=MOST_CONCURRENCY)]
 Rate = Annotated[float, Field(gt=0, le=MOST_RATE)]

@@ -32,7 +32,7 @@ class Source:
         self._seen: _Signature = ()
 
     def load(self) -> Configuration:
-        """Read everything.  Raises ConfigError for the configuration file itself.
+        """Read everything.  Raises ConfigError for the configuration file itself and for its patterns.
 
         What is wrong with target files is in the configuration's ``target_file_problems``.
         """
@@ -50,17 +50,28 @@ class Source:
         """
         if self._main is None or not self._main.target_files:
             return None
-        now = _signature(self._paths(self._main))
+        try:
+            return self._changed(self._main)
+        except ConfigError:
+            # A disk that is away for a moment: what is in force goes on, and the next look may see more.
+            return None
+
+    def _changed(self, main: Configuration) -> Configuration | None:
+        now = _signature(self._paths(main))
         is_settled, self._seen = now == self._seen, now
         if now == self._read or not is_settled:
             return None
-        return self._with_target_files(self._main)
+        return self._with_target_files(main)
 
     def _paths(self, main: Configuration) -> list[Path]:
         found: set[Path] = set()
         for pattern in main.target_files:
             anchor = Path(pattern).anchor
-            found.update(Path(anchor).glob(pattern.removeprefix(anchor)))
+            try:
+                found.update(Path(anchor).glob(pattern.removeprefix(anchor)))
+            except OSError as error:
+                text = f"{pattern} cannot be looked through: {error.strerror}; check the folder and its disk"
+                raise ConfigError(str(self._path), [Problem(None, "target_files", text)]) from None
         return sorted(found)
 
     def _with_target_files(self, main: Configuration) -> Configuration:

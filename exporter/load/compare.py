@@ -158,6 +158,8 @@ def _by_requests(steps: Sequence[Step], clock: str, ratio: float, rng: np.random
 
 
 def _by_rounds(steps: Sequence[Step], clock: str, ratio: float, rng: np.random.Generator) -> Numbers | None:
+    if not any(_values([step], clock)[0].n for step in steps):
+        return None
     return _of_rounds(steps, lambda step: _percentile([step], clock, ratio), rng)
 
 
@@ -167,6 +169,8 @@ def _of_rounds(
     """Draw the mean over repeats of a figure."""
     each = [value(step) for step in steps]
     known = np.array([v for v in each if v is not None])
+    if not known.size:
+        return np.full(DRAWS, np.nan)
     means: Numbers = known[rng.integers(0, len(known), size=(DRAWS, len(known)))].mean(axis=1)
     return means
 

@@ -71,6 +71,12 @@ class Guard:
         )
 
 
+def is_given_up() -> bool:
+    """Tell whether the run that asks was cancelled and went on: its slot is accounted for without it."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 async def _run(job: Job, slot: Slot) -> Ending:
     try:
         await job.run(slot)

@@ -1,5 +1,6 @@
 """Target files: found, read again when they settle, and a broken one keeps its last good content."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -158,3 +159,20 @@ def test_patterns_alone_are_a_configuration(tmp_path: Path) -> None:
     (tmp_path / "c.yml").write_text("target_files: ['*.targets.yml']\n")
     (tmp_path / "x.targets.yml").write_text(f"targets:\n{target('x')}")
     assert names(Source(tmp_path / "c.yml", KINDS, None).load()) == ["x"]
+
+
+def test_a_folder_whose_disk_is_away_is_a_problem_of_a_reload_and_none_of_a_look(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = folder.source()
+    source.load()
+
+    def away(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, "glob", away)
+    assert source.discovered() is None
+    with pytest.raises(
+        ConfigError, match=r"target_files: .*yml cannot be looked through: Input/output error"
+    ):
+        source.load()

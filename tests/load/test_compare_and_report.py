@@ -89,6 +89,13 @@ def test_a_run_file_can_be_read_back_and_holds_no_prompt(tmp_path: Path) -> None
     assert dumps(again) == dumps(run)
 
 
+def test_rounds_without_a_clock_leave_its_rows_out() -> None:
+    nothing = Recorder().take()
+    whole = run_of(*(step(50, seed=n, ttft=nothing, itl=nothing, tpot=nothing) for n in range(5)))
+    figures = [d.figure for d in compare(whole, whole, np.random.default_rng(1)).differences]
+    assert figures == ["e2e p50", "e2e p99", "success ratio", "goodput ratio", "QPS"]
+
+
 def test_a_percentile_that_is_a_failures_is_infinite_in_the_file() -> None:
     figures = json.loads(dumps(run_of(step(50, n=100, failed=10))))["steps"][0]
     assert figures["latency"]["ttft"]["with_failures_s"]["p99"] == "inf"
