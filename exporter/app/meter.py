@@ -1,7 +1,7 @@
 """What happens becomes metrics here: results, the schedule's account, reloads."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from exporter.adapters.prometheus import Sink
 from exporter.kernels.suite import known_runs
@@ -125,6 +125,8 @@ class Meter:
             self._models.forget(labels)
         old, new = ([plan.target for plan in each.targets] for each in (self._configuration, configuration))
         self._sink.apply(server_samples.departed_budgets(old, new))
+        for labels in _departed_runs(self._configuration, configuration):
+            self._sink.forget(labels)
         self._sink.set_buckets(bucket_bounds(configuration.targets))
         self._adopt(configuration)
         self._sink.apply(service_samples.reloaded(self._unix_s()))
@@ -217,6 +219,23 @@ def job_names(target: Target, spec: ProbeSpec) -> tuple[str, ...]:
     """Return the names of every job of a probe."""
     names = (probe_job_name(target, spec),)
     return names if spec.confirm is None else (*names, confirm_job_name(target, spec))
+
+
+def _departed_runs(old: Configuration, new: Configuration) -> Iterator[Mapping[str, str]]:
+    """Yield the labels of kernel series that no bench adds to any more.
+
+    A bench on every device leaves none of its cases behind; which devices there are only its worker knew.
+    """
+    names = ("case", "variant", "device", "dtype")
+    kept = [run.labels for plan in new.benches for run in known_runs(plan)]
+    suites = {plan.suite for plan in new.benches}
+    for plan in old.benches:
+        if plan.suite not in suites:
+            yield {"suite": plan.suite}
+        if plan not in new.benches:
+            most = len(names) if plan.devices else 2
+            for labels in {run.labels[:most] for run in known_runs(plan)} - {each[:most] for each in kept}:
+                yield dict(zip(names, labels, strict=False))
 
 
 def _identity(target: Target, spec: ProbeSpec) -> Identity:

@@ -14,6 +14,7 @@ from exporter.metrics.catalogue.probe import PROBE
 from exporter.metrics.catalogue.schedule import MISSED
 from exporter.metrics.catalogue.server import SERVER
 from exporter.metrics.catalogue.sla import SLA
+from exporter.metrics.sla_ledger import SlaLedger
 from exporter.model.configuration import Configuration, TargetPlan
 from exporter.model.job import JobKind
 from exporter.model.outcome import Outcome
@@ -141,6 +142,7 @@ def _rendered(plan: TargetPlan, spec: ProbeSpec, result: ProbeResult, query: Pro
     sink.apply(samples.initial(plan.target, spec))
     sink.apply(samples.of(result))
     sink.apply(server_samples.of(result))
+    sink.apply(SlaLedger().record(result))
     body, content_type = sink.render("" if query.debug else query.accept)
     if query.debug:
         return ProbeAnswer(200, result_text(result).encode() + b"\n" + body, _TEXT)

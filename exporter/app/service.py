@@ -24,6 +24,7 @@ from exporter.config.problem import ConfigError
 from exporter.kernels.runner import BenchRunner
 from exporter.load.runner import LoadRunner
 from exporter.model.configuration import Configuration, WebOptions
+from exporter.model.crash import describe
 from exporter.model.job import JobKind
 from exporter.power.service import Power
 from exporter.probes import KINDS
@@ -64,6 +65,7 @@ class Service:
         self._listen = listen
         self._grace_s = grace_s
         self._stopping = asyncio.Event()
+        self._discovering: asyncio.Task[None] | None = None
         self._reloading = asyncio.Lock()
         self._reloads: set[asyncio.Task[Reloaded]] = set()
         self._configuration = configuration
@@ -126,9 +128,10 @@ class Service:
         _freeze_what_stays()
         host = f"[{options.host}]" if ":" in options.host else options.host
         log.info("metrics on http://%s:%d/metrics", host, port)
-        discovering = asyncio.create_task(self._keep_discovering())
+        self._begin_discovering()
         await self._stopping.wait()
-        discovering.cancel()
+        if self._discovering is not None:
+            self._discovering.cancel()
         abandoned = await self._scheduler.drain(self._grace_s)
         await self._benches.aclose()
         await self._power.stop()
@@ -166,6 +169,18 @@ class Service:
             history=self._history.list,
             past=self._history.text,
         )
+
+    def _begin_discovering(self) -> None:
+        """Have a task that looks for changed target files; a defect of it is logged, and it begins again."""
+        task = self._discovering = asyncio.create_task(self._keep_discovering())
+
+        def ended(task: asyncio.Task[None]) -> None:
+            error = None if task.cancelled() else task.exception()
+            if error is not None and not self._stopping.is_set():
+                log.error("looking for target files crashed and begins again: %s", describe(error))
+                self._begin_discovering()
+
+        task.add_done_callback(ended)
 
     async def _keep_discovering(self) -> None:
         """Look for changed target files, for ever."""

@@ -1,9 +1,11 @@
 """What a reload leaves of budgets and of requests outside the schedule."""
 
+from dataclasses import replace
+
 from exporter.app.meter import Meter
 from exporter.model.budget import Spend
 from exporter.model.clocks import Tokens
-from exporter.model.configuration import Configuration, TargetPlan, WebOptions
+from exporter.model.configuration import BenchPlan, Configuration, TargetPlan, WebOptions
 from exporter.model.target import Budget, Prices
 from tests.metrics.builders import plan, probe, result, target
 
@@ -45,3 +47,16 @@ def test_what_ends_after_its_target_went_does_not_bring_it_back() -> None:
     meter.budget_spent(RICH, Spend(9, 0.5))
     meter.spent_on_demand(late)
     assert shown(meter, "inference_budget_spent") == shown(meter, "inference_cost_total") == []
+
+
+def test_a_bench_that_is_gone_leaves_no_numbers_behind() -> None:
+    light = BenchPlan(suite="light", every_s=300, devices=("cpu",))
+    hourly = BenchPlan(suite="hourly", every_s=3600, devices=("cpu",))
+    meter = Meter(replace(configured(), benches=(light, hourly)), unix_s=lambda: 1.7e9)
+    name = "inference_kernel_runs_total"
+    of_hourly = {line for line in shown(meter, name) if 'suite="hourly"' in line}
+    assert set(shown(meter, name)) > of_hourly
+    meter.reconfigured(replace(configured(), benches=(hourly,)))
+    assert set(shown(meter, name)) == of_hourly
+    meter.reconfigured(configured())
+    assert shown(meter, name) == []

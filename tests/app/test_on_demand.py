@@ -116,6 +116,10 @@ async def test_a_failure_is_an_answer_in_time() -> None:
     answer = await world.ask(scrape_timeout_s=0.2)
     assert answer.status == 200
     assert b'reason="timeout_total",target="prod"} 1.0' in answer.body
+    breaches = [
+        line for line in answer.body.splitlines() if line.startswith(b"inference_sla_breaches_total{")
+    ]
+    assert [line.endswith(b" 1.0") for line in breaches] == [True, True]
     assert 0 < world.server.timeouts_s[0] <= 0.1
 
 

@@ -67,3 +67,29 @@ async def test_a_reload_that_the_stop_overtakes_changes_nothing(tmp_path: Path) 
     reloaded = await reloading
     assert not reloaded.is_accepted
     assert "the service is stopping" in reloaded.text
+
+
+async def test_a_defect_of_discovery_does_not_end_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("exporter.app.service.DISCOVER_EVERY_S", 0.01)
+    looks = []
+    found = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def discover() -> Configuration | None:
+        looks.append(1)
+        if len(looks) == 1:
+            raise RuntimeError("a bug")
+        loop.call_soon_threadsafe(found.set)
+        return None
+
+    old = configured(tmp_path, "old")
+    service = Service(lambda: old, old, discover=discover, listen=LISTEN)
+    running = asyncio.create_task(service.run())
+    async with asyncio.timeout(30):
+        await found.wait()
+    service.stop()
+    assert await running == 0
+    assert "looking for target files crashed and begins again: RuntimeError" in caplog.text
+    assert "a bug" not in caplog.text
