@@ -36,6 +36,8 @@ class RateLimits:
 
 def rate_limits_in(transcript: Transcript, now_unix_s: float) -> RateLimits:
     """Read the headers of a response; anything odd is read as absent."""
+    if not any("ratelimit" in name for name, _ in transcript.headers):
+        return RateLimits(retry_after_s=_retry_after(transcript.header("retry-after"), now_unix_s))
     return RateLimits(
         requests=_limit(transcript, "-requests"),
         tokens=_limit(transcript, "-tokens"),

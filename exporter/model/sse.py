@@ -14,6 +14,7 @@ from exporter.model.transcript import Piece
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DATA = b"data: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,10 @@ class Splitter:
         data = piece.data
         if not data:
             return ()
+        if self._is_between_events and _is_one_plain_event(data):
+            # What almost every piece is; the general way takes four times as long.
+            self._last = piece
+            return (Event("", data[len(_DATA) : -2], piece.at_ns, piece.at_ns),)
         start = 1 if self._after_cr and data[0] == 0x0A else 0
         self._after_cr = data[-1] == 0x0D
         self._last = piece
@@ -83,6 +88,10 @@ class Splitter:
             return None
         return Event(*event, self._last.at_ns, self._last.at_ns, is_terminated=False)
 
+    @property
+    def _is_between_events(self) -> bool:
+        return not (self._line or self._data or self._name or self._after_cr or self._at_start)
+
     def _finish_line(self, tail: bytes) -> bytes:
         if self._line:
             self._line.append(tail)
@@ -105,6 +114,11 @@ class Splitter:
         self._data.clear()
         self._name = b""
         return event
+
+
+def _is_one_plain_event(data: bytes) -> bool:
+    """Tell whether this is one ``data: `` line and its blank line, whole, with LF for line ends."""
+    return data.startswith(_DATA) and data.endswith(b"\n\n") and data.count(b"\n") == 2 and b"\r" not in data
 
 
 def split(pieces: Iterable[Piece], *, is_complete: bool) -> tuple[Event, ...]:
