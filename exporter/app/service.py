@@ -51,6 +51,8 @@ class Service:
     returns a new one when target files changed.
     """
 
+    _discovering: asyncio.Task[None] | None = None
+
     def __init__(
         self,
         load: Callable[[], Configuration],
@@ -65,7 +67,6 @@ class Service:
         self._listen = listen
         self._grace_s = grace_s
         self._stopping = asyncio.Event()
-        self._discovering: asyncio.Task[None] | None = None
         self._reloading = asyncio.Lock()
         self._reloads: set[asyncio.Task[Reloaded]] = set()
         self._configuration = configuration
